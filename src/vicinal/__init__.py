@@ -1,0 +1,34 @@
+"""vicinal learns what "near" means for a data set.
+
+Everything public is imported on first use, so that ``import vicinal`` stays as
+light as the standard library.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vicinal import datasets, nca
+    from vicinal.nca import NeighborhoodComponents
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["NeighborhoodComponents", "__version__", "datasets", "nca"]
+
+_HOMES = {
+    "NeighborhoodComponents": "vicinal.nca",
+    "datasets": "vicinal.datasets",
+    "nca": "vicinal.nca",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'vicinal' has no attribute {name!r}")
+    home = import_module(_HOMES[name])
+    return home if _HOMES[name] == f"vicinal.{name}" else getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

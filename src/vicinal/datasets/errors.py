@@ -1,0 +1,9 @@
+"""The two ways in which a known data set can fail to load."""
+
+
+class DatasetUnavailable(OSError):  # noqa: N818  (its base says it is an error)
+    """A known data set was found in none of the places that may be looked at."""
+
+
+class DatasetMismatch(ValueError):  # noqa: N818
+    """A copy of a data set was found, but it is not the reference copy."""

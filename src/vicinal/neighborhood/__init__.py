@@ -1,0 +1,67 @@
+"""Soft neighborhoods: the one computation under every model.
+
+Every model weighs pairs of points by how near they are under a linear map A
+and needs sums over those pairs::
+
+    z_i  = A x_i                        projected points, rows of Z
+    s_ij = |z_i - z_j|²                 squared distance
+    k(s), -k'(s)                        a law: Gaussian or compact support
+    Σ_ij C_ij (z_i - z_j)(x_i - x_j)ᵀ   a weighted scatter of differences
+
+The keys of a query fall into parts: those of another class and those of its
+own (one part without labels). Within a part the shares
+
+    g_ij = u_j (-k'(s_ij)) / Σ_l u_l (-k'(s_il))
+
+sum to one over the keys, and every model's coefficients are C_ij = c_pi g_ij
+with one number c_pi per query and part. Two passes give all that is needed::
+
+    Pairs ──► Engine.rows ──► RowSums ──finish──► Rows: log masses, centroids
+                                                    │
+                  model: objective, coefficients c_pi
+                                                    │
+    Pairs ──► Engine.columns ─────────► ColumnSums: Σ_i C_ij, Σ_i C_ij z_i
+                                                    │
+                                scatter ◄───────────┘   the gradient, (d, D)
+
+| engine  | what it is                              | file         |
+|---------|-----------------------------------------|--------------|
+| oracle  | the definition over n × m arrays, tests | `oracle.py`  |
+| blocked | matrix products over tiles              | `blocked.py` |
+| fused   | compiled sweeps, low dimension          | `fused.py`   |
+
+Promises of `blocked` and `fused`:
+
+* **Memory** O((n + m) d) beside one tile per thread; never n × m.
+* **Error**: a few ulp of each exponent. `fused` takes differences of
+  coordinates; `blocked` takes |q|² + |k|² - 2 q·k after centering, so its
+  exponents err by a few ulp of the largest squared norm.
+* **No underflow**: each part of each row keeps its own largest exponent.
+* **Determinism**: tiles and the order of merging do not depend on the number
+  of threads; neither does a single bit of the result.
+* **Self** is left out by position, never by zero distance.
+"""
+
+from vicinal.neighborhood.engine import ENGINES, Engine, Workload, choose_engine
+from vicinal.neighborhood.laws import COMPACT, GAUSSIAN, LAWS, Law
+from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
+from vicinal.neighborhood.scatter import scatter
+from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums
+
+__all__ = [
+    "COMPACT",
+    "DIFFERENT",
+    "ENGINES",
+    "GAUSSIAN",
+    "LAWS",
+    "SAME",
+    "ColumnSums",
+    "Engine",
+    "Law",
+    "Pairs",
+    "RowSums",
+    "Rows",
+    "Workload",
+    "choose_engine",
+    "scatter",
+]

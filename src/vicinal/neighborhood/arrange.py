@@ -1,0 +1,215 @@
+"""Points laid out for tiles: sorted by class, centered, scaled, with weights in the law's form.
+
+Sorting by class is what keeps labels out of the kernels: any tile of queries
+and keys falls into a few rectangles that are wholly "same class" or wholly
+"different class".
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from vicinal.neighborhood.laws import GAUSSIAN, Law
+from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
+
+__all__ = ["LOG2E", "Arrangement", "Rectangle", "Side", "arrange", "rectangles"]
+
+LOG2E = float(np.log2(np.e))
+
+# Enough rows for a median that is robust to a few far points; more would only cost time.
+_CENTER_SAMPLE = 2000
+
+# Coordinates whose squared distances still fit in float64 in any realistic dimension.
+_FARTHEST = 1e152
+
+
+@dataclass(frozen=True)
+class Side:
+    """The queries or the keys, sorted by class.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+        Sorted, centered and scaled.
+    order : ndarray of shape (n,)
+        Position of each of them in the caller's array.
+    bounds : ndarray of shape (n_classes + 1,) or None
+        Class c occupies positions bounds[c] to bounds[c + 1]; None without labels.
+    """
+
+    points: NDArray
+    order: NDArray
+    bounds: NDArray | None
+
+    def unsort(self, values: NDArray, axis: int) -> NDArray:
+        """Values in the order of the caller's array."""
+        back = np.empty_like(self.order)
+        back[self.order] = np.arange(len(self.order))
+        return values.take(back, axis=axis)
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A block of pairs, all of them in one part."""
+
+    out: slice
+    into: slice
+    part: int
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """A `Pairs` made ready for an engine that works in tiles.
+
+    Attributes
+    ----------
+    queries, keys : Side
+    key_weights : ndarray of shape (m,)
+        In key order: log2 u_j for the Gaussian law, u_j / exp(weight_peak) for
+        compact support.
+    weight_peak : float
+        Logarithm taken out of the weights of compact support.
+    own : ndarray of shape (n,)
+        For each sorted query its own sorted key, or -1.
+    owner : ndarray of shape (m,)
+        For each sorted key the sorted query it is, or -1.
+    center : ndarray of shape (d,)
+    scale : float
+        Points here are scale · (z - center).
+    """
+
+    queries: Side
+    keys: Side
+    key_weights: NDArray
+    weight_peak: float
+    own: NDArray
+    owner: NDArray
+    center: NDArray
+    scale: float
+
+
+def arrange(
+    pairs: Pairs, law: Law, working_dtype: Callable[[DTypeLike, float], DTypeLike]
+) -> Arrangement:
+    """Sort, center and scale; exponents of the Gaussian law become powers of two.
+
+    `working_dtype` picks the precision from that of the input and the largest
+    coordinate after centering.
+    """
+    center = _center(pairs.keys)
+    scale = float(np.sqrt(LOG2E)) if law is GAUSSIAN else 1.0
+    query_order, key_order, query_bounds, key_bounds = _by_class(pairs)
+    queries = (pairs.queries[query_order] - center) * scale
+    one_set = pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
+    keys = queries if one_set else (pairs.keys[key_order] - center) * scale
+    dtype = working_dtype(np.result_type(pairs.queries, pairs.keys), _reach(queries, keys))
+    weights, weight_peak = _key_weights(pairs, law, key_order)
+    own, owner = _own_positions(pairs, query_order, key_order)
+    return Arrangement(
+        Side(queries.astype(dtype), query_order, query_bounds),
+        Side(keys.astype(dtype), key_order, key_bounds),
+        weights.astype(dtype),
+        weight_peak,
+        own,
+        owner,
+        center,
+        scale,
+    )
+
+
+def _center(keys: NDArray) -> NDArray:
+    """Coordinatewise median of a regular sample: where most points are, outliers or not."""
+    step = max(1, len(keys) // _CENTER_SAMPLE)
+    sample = keys[::step].astype(np.float64)
+    return np.median(sample, axis=0) if len(sample) else np.zeros(keys.shape[1])
+
+
+def _reach(queries: NDArray, keys: NDArray) -> float:
+    """Largest coordinate; refuses what would overflow when squared."""
+    reach = max(np.abs(queries).max(initial=0.0), np.abs(keys).max(initial=0.0))
+    if not reach < _FARTHEST:
+        raise ValueError(
+            f"The projected points reach {reach:.3g} from their center (NaN or beyond "
+            f"{_FARTHEST:g}): squared distances overflow. Scale the data or the map down."
+        )
+    return float(reach)
+
+
+def _by_class(pairs: Pairs) -> tuple[NDArray, NDArray, NDArray | None, NDArray | None]:
+    """Sorting orders of queries and keys and the bounds of each class in them."""
+    n, m, _ = pairs.shape
+    if pairs.query_labels is None or pairs.key_labels is None:
+        return np.arange(n), np.arange(m), None, None
+    classes = np.union1d(pairs.query_labels, pairs.key_labels)
+    query_order, query_bounds = _sort(pairs.query_labels, classes)
+    key_order, key_bounds = _sort(pairs.key_labels, classes)
+    return query_order, key_order, query_bounds, key_bounds
+
+
+def _sort(labels: NDArray, classes: NDArray) -> tuple[NDArray, NDArray]:
+    order = np.argsort(labels, kind="stable")
+    return order, np.append(np.searchsorted(labels[order], classes), len(labels))
+
+
+def _key_weights(pairs: Pairs, law: Law, key_order: NDArray) -> tuple[NDArray, float]:
+    if pairs.key_log_weights is None:
+        empty = np.zeros if law is GAUSSIAN else np.ones
+        return empty(len(key_order)), 0.0
+    log_weights = pairs.key_log_weights[key_order].astype(np.float64)
+    if law is GAUSSIAN:
+        return LOG2E * log_weights, 0.0
+    weight_peak = float(log_weights.max(initial=-np.inf))
+    weight_peak = weight_peak if np.isfinite(weight_peak) else 0.0
+    return np.exp(log_weights - weight_peak), weight_peak
+
+
+def _own_positions(
+    pairs: Pairs, query_order: NDArray, key_order: NDArray
+) -> tuple[NDArray, NDArray]:
+    """Self-pairs in sorted positions, from both sides."""
+    own = np.full(len(query_order), -1)
+    owner = np.full(len(key_order), -1)
+    if pairs.own is None:
+        return own, owner
+    position = np.empty(len(key_order), dtype=np.intp)
+    position[key_order] = np.arange(len(key_order))
+    sorted_own = pairs.own[query_order]
+    has_own = np.flatnonzero(sorted_own >= 0)
+    own[has_own] = position[sorted_own[has_own]]
+    owner[own[has_own]] = has_own
+    return own, owner
+
+
+def rectangles(outputs: Side, inputs: Side, out: slice, into: slice) -> Iterator[Rectangle]:
+    """Cut the block out × into so that each piece lies in one part.
+
+    Outputs whose class lies outside the block's inputs stay together in one piece.
+    """
+    if outputs.bounds is None or inputs.bounds is None:
+        yield Rectangle(out, into, DIFFERENT)
+        return
+    first = np.searchsorted(inputs.bounds, into.start, side="right") - 1
+    last = np.searchsorted(inputs.bounds, into.stop, side="left") - 1
+    below = slice(out.start, _clip(outputs.bounds[first], out))
+    above = slice(_clip(outputs.bounds[last + 1], out), out.stop)
+    yield from _nonempty(Rectangle(below, into, DIFFERENT), Rectangle(above, into, DIFFERENT))
+    for c in range(first, last + 1):
+        rows = slice(_clip(outputs.bounds[c], out), _clip(outputs.bounds[c + 1], out))
+        same = slice(_clip(inputs.bounds[c], into), _clip(inputs.bounds[c + 1], into))
+        yield from _nonempty(
+            Rectangle(rows, slice(into.start, same.start), DIFFERENT),
+            Rectangle(rows, same, SAME),
+            Rectangle(rows, slice(same.stop, into.stop), DIFFERENT),
+        )
+
+
+def _clip(position: int, within: slice) -> int:
+    return int(min(max(position, within.start), within.stop))
+
+
+def _nonempty(*pieces: Rectangle) -> Iterator[Rectangle]:
+    for piece in pieces:
+        if piece.out.start < piece.out.stop and piece.into.start < piece.into.stop:
+            yield piece

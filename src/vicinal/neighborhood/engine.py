@@ -1,0 +1,144 @@
+"""The contract every engine keeps, and how one is chosen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from numpy.typing import NDArray
+
+from vicinal.neighborhood.laws import Law
+from vicinal.neighborhood.pairs import Pairs
+from vicinal.neighborhood.sums import ColumnSums, RowSums
+
+__all__ = ["ENGINES", "Engine", "Workload", "choose_engine"]
+
+
+class Engine(Protocol):
+    """Two passes over pairs of points.
+
+    A coefficient matrix C is never stored. It is given by the row sums of each
+    part: C_ij = coefficients[p, i] · u_j (-k'(s_ij)) / Σ_l u_l (-k'(s_il)), the
+    sum over the keys l of the part p that key j belongs to.
+    """
+
+    name: str
+
+    def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
+        """Sums over the keys, for every query.
+
+        Parameters
+        ----------
+        pairs : Pairs
+        law : Law
+        moments : bool, default=True
+            Without them `RowSums.moment` has width 0.
+        """
+        ...
+
+    def columns(
+        self, pairs: Pairs, law: Law, log_slope: NDArray, coefficients: NDArray
+    ) -> ColumnSums:
+        """Sums over the queries of C_ij, for every key.
+
+        Parameters
+        ----------
+        pairs : Pairs
+        law : Law
+        log_slope : ndarray of shape (p, n)
+            From the finished rows pass over *all* keys of these queries.
+        coefficients : ndarray of shape (p, n)
+            Row sums of C in each part; ignored where the part is empty.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What the choice of an engine depends on."""
+
+    n_queries: int
+    n_keys: int
+    n_dims: int
+    n_evaluations: int = 1
+
+    @property
+    def pair_visits(self) -> int:
+        """Pairs, counted once per evaluation."""
+        return self.n_queries * self.n_keys * self.n_evaluations
+
+
+@dataclass(frozen=True)
+class _Rule:
+    engine: str
+    applies: Callable[[Workload], bool]
+    reason: str
+
+
+# Loading the compiler takes about as long as NumPy needs for this many pairs.
+SMALL_WORK = 50_000_000
+
+# Measured crossover (benchmarks/primitive.py): 8 to 10 in either precision.
+FUSED_MAX_DIMS = 8
+
+_RULES = (
+    _Rule(
+        "blocked",
+        lambda work: work.pair_visits <= SMALL_WORK,
+        f"at most {SMALL_WORK:.0e} pair visits: done in NumPy before a compiler would start",
+    ),
+    _Rule(
+        "fused",
+        lambda work: work.n_dims <= FUSED_MAX_DIMS,
+        f"at most {FUSED_MAX_DIMS} dimensions: one compiled sweep beats matrix products",
+    ),
+    _Rule(
+        "blocked",
+        lambda work: True,
+        f"more than {FUSED_MAX_DIMS} dimensions: matrix products are faster",
+    ),
+)
+
+
+def _blocked(work: Workload, n_jobs: int | None) -> Engine:
+    from vicinal.neighborhood.blocked import BlockedEngine
+
+    return BlockedEngine(n_jobs, compiled=work.pair_visits > SMALL_WORK)
+
+
+def _fused(work: Workload, n_jobs: int | None) -> Engine:
+    from vicinal.neighborhood.fused import FusedEngine
+
+    return FusedEngine(n_jobs)
+
+
+ENGINES: dict[str, Callable[[Workload, int | None], Engine]] = {
+    "blocked": _blocked,
+    "fused": _fused,
+}
+
+
+def choose_engine(name: str, work: Workload, n_jobs: int | None = None) -> tuple[Engine, str]:
+    """Build the engine of that name, or the one `work` calls for.
+
+    Parameters
+    ----------
+    name : {"auto", "blocked", "fused"}
+    work : Workload
+    n_jobs : int, optional
+
+    Returns
+    -------
+    engine : Engine
+    reason : str
+        Why this one.
+    """
+    if name == "auto":
+        rule = next(rule for rule in _RULES if rule.applies(work))
+        return ENGINES[rule.engine](work, n_jobs), rule.reason
+    if name not in ENGINES:
+        raise ValueError(f"engine={name!r} is unknown: use 'auto', {_or(ENGINES)}.")
+    return ENGINES[name](work, n_jobs), "asked for by name"
+
+
+def _or(names: dict[str, Callable[[Workload, int | None], Engine]]) -> str:
+    return " or ".join(repr(name) for name in names)

@@ -1,0 +1,32 @@
+"""The elementwise work between two matrix products, in one sweep over a tile of distances."""
+
+import numpy as np
+from numba import njit
+
+from vicinal.neighborhood.kernels.weights import OPTIONS, rescale, weigh_column, weigh_row
+
+
+@njit(**OPTIONS)
+def weigh_rows(law, s, key_weights, own, peak, mass, slope, factor):  # type: ignore[no-untyped-def]
+    """Turn distances s (n, m) of queries to keys into weights, and add up mass and slope.
+
+    `factor` (n,) receives what brings sums kept at the old peak to the new one.
+    """
+    for i in range(s.shape[0]):
+        if 0 <= own[i] < s.shape[1]:
+            s[i, own[i]] = np.inf
+        old_peak = s.dtype.type(peak[i])
+        new_peak, more_mass, more_slope = weigh_row(law, s[i], key_weights, old_peak)
+        factor[i] = rescale(old_peak, new_peak)
+        peak[i] = new_peak
+        mass[i] = factor[i] * mass[i] + more_mass
+        slope[i] = factor[i] * slope[i] + more_slope
+
+
+@njit(**OPTIONS)
+def weigh_columns(law, s, key_weights, log_slopes, coefficients, own, total):  # type: ignore[no-untyped-def]
+    """Turn distances s (m, n) of keys to queries into C_ij, and add up their column sums."""
+    for j in range(s.shape[0]):
+        if 0 <= own[j] < s.shape[1]:
+            s[j, own[j]] = np.inf
+        total[j] += weigh_column(law, s[j], log_slopes, coefficients, key_weights[j])

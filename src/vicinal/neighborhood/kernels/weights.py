@@ -1,0 +1,92 @@
+"""One row of squared distances, turned in place into weights and summed.
+
+Both engines end here: `fused` with a row it has just computed, `blocked` with
+the rows of a matrix product.
+"""
+
+import numpy as np
+from numba import njit
+
+from vicinal.neighborhood.kernels.arithmetic import REDUCTION, larger, power_of_two
+
+OPTIONS = {"nogil": True, "fastmath": REDUCTION, "cache": True}
+GAUSSIAN = 0
+
+
+@njit(**OPTIONS)
+def weigh_row(law, s, key_weights, peak):  # type: ignore[no-untyped-def]
+    """Weights -k'(s_j) u_j / 2^peak of one query's keys, in place of s.
+
+    key_weights are log2 u_j for the Gaussian law, u_j for compact support.
+    Returns the new peak, the mass and the slope.
+    """
+    if law == GAUSSIAN:
+        return _weigh_row_gaussian(s, key_weights, peak)
+    return _weigh_row_compact(s, key_weights)
+
+
+@njit(**OPTIONS)
+def _weigh_row_gaussian(s, log_weights, peak):  # type: ignore[no-untyped-def]
+    for j in range(s.size):
+        exponent = log_weights[j] - s[j]
+        s[j] = exponent
+        peak = larger(peak, exponent)
+    mass = s.dtype.type(0)
+    for j in range(s.size):
+        weight = power_of_two(s[j] - peak)
+        s[j] = weight
+        mass += weight
+    return peak, mass, mass
+
+
+@njit(**OPTIONS)
+def _weigh_row_compact(s, weights):  # type: ignore[no-untyped-def]
+    one, two, half = s.dtype.type(1), s.dtype.type(2), s.dtype.type(0.5)
+    mass = slope = s.dtype.type(0)
+    for j in range(s.size):
+        inside = larger(one - s[j], s.dtype.type(0))
+        weight = two * inside * weights[j]
+        s[j] = weight
+        slope += weight
+        mass += half * weight * inside
+    # Compact support cannot underflow: its sums have the constant peak 2^0.
+    return s.dtype.type(0), mass, slope
+
+
+@njit(**OPTIONS)
+def weigh_column(law, s, log_slopes, coefficients, key_weight):  # type: ignore[no-untyped-def]
+    """Coefficients C_ij of one key j over queries i, in place of s; returns their sum.
+
+    log_slopes are log2 Σ_j u_j (-k') of each query; for compact support the
+    coefficients come already divided by it.
+    """
+    if law == GAUSSIAN:
+        return _weigh_column_gaussian(s, log_slopes, coefficients, key_weight)
+    return _weigh_column_compact(s, coefficients, key_weight)
+
+
+@njit(**OPTIONS)
+def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):  # type: ignore[no-untyped-def]
+    total = s.dtype.type(0)
+    for i in range(s.size):
+        c = coefficients[i] * power_of_two((key_weight - log_slopes[i]) - s[i])
+        s[i] = c
+        total += c
+    return total
+
+
+@njit(**OPTIONS)
+def _weigh_column_compact(s, coefficients, key_weight):  # type: ignore[no-untyped-def]
+    one, factor = s.dtype.type(1), s.dtype.type(2) * key_weight
+    total = s.dtype.type(0)
+    for i in range(s.size):
+        c = coefficients[i] * (factor * larger(one - s[i], s.dtype.type(0)))
+        s[i] = c
+        total += c
+    return total
+
+
+@njit(**OPTIONS)
+def rescale(old_peak, new_peak):  # type: ignore[no-untyped-def]
+    """Factor that brings a sum kept at the old peak to the new one; 0 for an empty sum."""
+    return np.float64(power_of_two(old_peak - new_peak))

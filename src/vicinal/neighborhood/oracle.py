@@ -1,0 +1,92 @@
+"""The definition, written out over n × m arrays in float64: the yardstick of every engine.
+
+For tests only: it needs memory for several n × m × d arrays.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.neighborhood.laws import GAUSSIAN, Law
+from vicinal.neighborhood.pairs import Pairs
+from vicinal.neighborhood.sums import ColumnSums, RowSums
+
+__all__ = ["OracleEngine"]
+
+
+class OracleEngine:
+    """Rows and columns sums by the formulas in `sums` and `engine`."""
+
+    name = "oracle"
+
+    def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
+        """Sums over the keys, for every query."""
+        n, _, d = pairs.shape
+        s, log_u = _squared_distances(pairs), _log_weights(pairs)
+        keys = pairs.keys.astype(np.float64)
+        sums = RowSums.empty(pairs.n_parts, n, d if moments else 0)
+        for p, allowed in enumerate(_parts(pairs)):
+            for i in range(n):
+                j = np.flatnonzero(allowed[i])
+                if len(j) == 0:
+                    continue
+                peak = np.max(log_u[j] - s[i, j]) if law is GAUSSIAN else np.max(log_u[j])
+                mass, slope = _relative(law, s[i, j], log_u[j], peak)
+                sums.peak[p, i], sums.mass[p, i], sums.slope[p, i] = peak, mass.sum(), slope.sum()
+                if moments:
+                    sums.moment[p, i] = slope @ keys[j]
+        return sums
+
+    def columns(
+        self, pairs: Pairs, law: Law, log_slope: NDArray, coefficients: NDArray
+    ) -> ColumnSums:
+        """Sums over the queries of C_ij, for every key."""
+        c = coefficient_matrix(pairs, law, log_slope, coefficients)
+        return ColumnSums(c.sum(axis=0), c.T @ pairs.queries.astype(np.float64))
+
+
+def coefficient_matrix(
+    pairs: Pairs, law: Law, log_slope: NDArray, coefficients: NDArray
+) -> NDArray:
+    """C itself: coefficients times each key's share in its part of the row."""
+    s, log_u = _squared_distances(pairs), _log_weights(pairs)
+    c = np.zeros(s.shape)
+    for p, allowed in enumerate(_parts(pairs)):
+        for i, j in zip(*np.nonzero(allowed), strict=True):
+            if np.isneginf(log_slope[p, i]):
+                continue
+            _, share = _relative(law, s[i, j], log_u[j], log_slope[p, i])
+            c[i, j] = coefficients[p, i] * share
+    return c
+
+
+def _relative(law: Law, s: NDArray, log_u: NDArray, log_unit: float) -> tuple[NDArray, NDArray]:
+    """u k(s) and u (-k'(s)), both divided by exp(log_unit)."""
+    if law is GAUSSIAN:
+        weight = np.exp(log_u - s - log_unit)
+        return weight, weight
+    u = np.exp(log_u - log_unit)
+    return u * law.mass(s), u * law.slope(s)
+
+
+def _squared_distances(pairs: Pairs) -> NDArray:
+    queries, keys = pairs.queries.astype(np.float64), pairs.keys.astype(np.float64)
+    return np.square(queries[:, None, :] - keys[None, :, :]).sum(axis=-1)
+
+
+def _log_weights(pairs: Pairs) -> NDArray:
+    if pairs.key_log_weights is None:
+        return np.zeros(len(pairs.keys))
+    return pairs.key_log_weights.astype(np.float64)
+
+
+def _parts(pairs: Pairs) -> list[NDArray]:
+    """For each part, which pairs belong to it, shape (n, m)."""
+    n, m, _ = pairs.shape
+    allowed = np.ones((n, m), dtype=bool)
+    if pairs.own is not None:
+        has_own = np.flatnonzero(pairs.own >= 0)
+        allowed[has_own, pairs.own[has_own]] = False
+    if pairs.query_labels is None or pairs.key_labels is None:
+        return [allowed]
+    same = pairs.query_labels[:, None] == pairs.key_labels[None, :]
+    return [allowed & ~same, allowed & same]

@@ -1,0 +1,90 @@
+"""Who looks at whom: a set of queries, a set of keys, and what each pair is allowed to see."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DIFFERENT", "SAME", "Pairs"]
+
+# The parts of a row: keys of another class, keys of the query's own class.
+# Without labels there is one part, number 0, holding every key.
+DIFFERENT, SAME = 0, 1
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of a query and a key.
+
+    Parameters
+    ----------
+    queries : ndarray of shape (n, d)
+        The projected points z_i that look.
+    keys : ndarray of shape (m, d)
+        The projected points z_j that are looked at.
+    query_labels, key_labels : ndarray of int, shape (n,) and (m,), optional
+        Classes. With labels each row has two parts: keys of another class and
+        keys of the query's own.
+    key_log_weights : ndarray of shape (m,), optional
+        Logarithm of the weight of each key; 0 where absent.
+    own : ndarray of int, shape (n,), optional
+        The position of each query among the keys, -1 where it is not one of
+        them. That pair is left out, and only that one: a different key at
+        distance zero counts.
+    """
+
+    queries: NDArray
+    keys: NDArray
+    query_labels: NDArray | None = None
+    key_labels: NDArray | None = None
+    key_log_weights: NDArray | None = None
+    own: NDArray | None = None
+
+    def __post_init__(self) -> None:
+        if self.queries.ndim != 2 or self.keys.ndim != 2:
+            raise ValueError("queries and keys must be two-dimensional.")
+        if self.queries.shape[1] != self.keys.shape[1]:
+            raise ValueError(
+                f"queries have {self.queries.shape[1]} coordinates and keys "
+                f"{self.keys.shape[1]}: project both with the same map."
+            )
+        if (self.query_labels is None) != (self.key_labels is None):
+            raise ValueError("give labels for queries and keys, or for neither.")
+        self._check_length("query_labels", self.query_labels, len(self.queries))
+        self._check_length("key_labels", self.key_labels, len(self.keys))
+        self._check_length("key_log_weights", self.key_log_weights, len(self.keys))
+        self._check_length("own", self.own, len(self.queries))
+        self._check_own()
+
+    @staticmethod
+    def _check_length(name: str, values: NDArray | None, expected: int) -> None:
+        if values is not None and values.shape != (expected,):
+            raise ValueError(f"{name} has shape {values.shape}, expected ({expected},).")
+
+    def _check_own(self) -> None:
+        if self.own is None or len(self.own) == 0:
+            return
+        if self.own.min() < -1 or self.own.max() >= len(self.keys):
+            raise ValueError(f"own must lie between -1 and {len(self.keys) - 1}.")
+        if np.bincount(self.own[self.own >= 0], minlength=1).max() > 1:
+            raise ValueError("own names a key twice: two queries cannot be the same key.")
+
+    @classmethod
+    def among(
+        cls,
+        points: NDArray,
+        labels: NDArray | None = None,
+        key_log_weights: NDArray | None = None,
+    ) -> "Pairs":
+        """Every point against every other one: leave-one-out over a single set."""
+        return cls(points, points, labels, labels, key_log_weights, np.arange(len(points)))
+
+    @property
+    def n_parts(self) -> int:
+        """1 without labels, 2 (different, same) with them."""
+        return 1 if self.query_labels is None else 2
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Number of queries, of keys, of dimensions."""
+        return len(self.queries), len(self.keys), self.queries.shape[1]

@@ -1,0 +1,56 @@
+"""The scatter identity: Σ_ij C_ij (z_i - z_j)(x_i - x_j)ᵀ without ever holding C.
+
+    Σ C_ij (z_i - z_j)(x_i - x_j)ᵀ
+        = (r ∘ Z_q - C Z_k)ᵀ X_q + (c ∘ Z_k - Cᵀ Z_q)ᵀ X_k
+
+with row sums r and column sums c. The thesis (after 3.5) thought this needed
+automatic differentiation or O(n² d D) operations; it is O(n² d + n d D).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.neighborhood.pairs import Pairs
+from vicinal.neighborhood.sums import ColumnSums, Rows
+
+__all__ = ["scatter"]
+
+
+def scatter(
+    pairs: Pairs,
+    rows: Rows,
+    coefficients: NDArray,
+    columns: ColumnSums,
+    query_features: NDArray,
+    key_features: NDArray | None = None,
+) -> NDArray:
+    """Weighted scatter of differences, projected on one side.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    rows : Rows
+        Finished rows pass over `pairs`.
+    coefficients : ndarray of shape (p, n)
+        Row sums of C within each part.
+    columns : ColumnSums
+        Columns pass with the same coefficients.
+    query_features, key_features : ndarray of shape (n, D) and (m, D)
+        The points before projection. None: the keys are the queries.
+
+    Returns
+    -------
+    ndarray of shape (d, D)
+        Σ_ij C_ij (z_i - z_j)(x_i - x_j)ᵀ.
+    """
+    row_moment = np.einsum("pn,pnd->nd", coefficients, rows.centroid)
+    query_pull = coefficients.sum(axis=0)[:, None] * pairs.queries - row_moment
+    key_pull = columns.total[:, None] * pairs.keys - columns.moment
+    if key_features is None:
+        return _product(query_pull + key_pull, query_features)
+    return _product(query_pull, query_features) + _product(key_pull, key_features)
+
+
+def _product(pull: NDArray, features: NDArray) -> NDArray:
+    # In the precision of the features: a float64 copy of them could exceed memory.
+    return pull.T.astype(features.dtype) @ features

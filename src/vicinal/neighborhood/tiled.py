@@ -1,0 +1,176 @@
+"""What every engine that works in tiles shares: layout, threads, merging, undoing the layout.
+
+An engine adds only how one rectangle of pairs is folded into the sums.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from vicinal.neighborhood.arrange import LOG2E, Arrangement, Rectangle, arrange, rectangles
+from vicinal.neighborhood.laws import GAUSSIAN, Law
+from vicinal.neighborhood.pairs import Pairs
+from vicinal.neighborhood.sums import ColumnSums, RowSums
+from vicinal.neighborhood.threads import effective_n_threads, run_in_order
+
+__all__ = ["TiledEngine"]
+
+Task = tuple[slice, slice]
+Result = TypeVar("Result")
+RowFolder = Callable[[Rectangle, RowSums], None]
+ColumnFolder = Callable[[Rectangle, ColumnSums], None]
+
+# Few queries against many keys are split along the keys instead, into about this many tasks...
+_ENOUGH_TASKS = 16
+# ... of at least this many keys each.
+_SMALLEST_CHUNK = 8192
+
+# Below this many pairs a second thread costs more than it saves.
+_PAIRS_WORTH_A_THREAD = 100_000
+
+
+class TiledEngine(ABC):
+    """Rows and columns passes over tiles.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Number of threads. None: every core. The result does not depend on it.
+    tile : int, optional
+        Number of outputs per task.
+    """
+
+    name: str
+    default_tile: int
+
+    def __init__(self, n_jobs: int | None = None, tile: int | None = None) -> None:
+        self.n_threads = effective_n_threads(n_jobs)
+        self.tile = tile or self.default_tile
+
+    @abstractmethod
+    def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
+        """Prepare the layout; return what adds one rectangle to the sums of its queries."""
+
+    @abstractmethod
+    def _column_folder(
+        self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
+    ) -> ColumnFolder:
+        """Prepare the layout; return what adds one rectangle to the sums of its keys."""
+
+    def _working_dtype(self, dtype: DTypeLike, reach: float) -> DTypeLike:
+        """Precision of the inner loops, given the largest distance from the center."""
+        # A float32 square overflows beyond 1e19: use float64 long before.
+        return dtype if reach < 1e15 else np.float64
+
+    def _limits(self) -> AbstractContextManager[Any]:
+        """What must hold while tiles run."""
+        return nullcontext()
+
+    def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
+        """Sums over the keys, for every query; without `moments` their width is 0."""
+        n, m, d = pairs.shape
+        arranged = arrange(pairs, law, self._working_dtype)
+        fold = self._row_folder(arranged, law)
+        width = d if moments else 0
+        sums = RowSums.empty(pairs.n_parts, n, width)
+
+        def work(task: Task) -> RowSums:
+            out, into = task
+            partial = RowSums.empty(pairs.n_parts, out.stop - out.start, width)
+            for piece in rectangles(arranged.queries, arranged.keys, out, into):
+                fold(piece, partial.rows(_within(piece.out, out)))
+            return _natural_peaks(partial, law, arranged.weight_peak)
+
+        for (out, _), partial in self._run(work, n, m):
+            sums.put(out, sums.rows(out).merge(partial))
+        return _undo_rows(sums, arranged)
+
+    def columns(
+        self, pairs: Pairs, law: Law, log_slope: NDArray, coefficients: NDArray
+    ) -> ColumnSums:
+        """Sums over the queries of C_ij, for every key (see `engine.Engine`)."""
+        n, m, d = pairs.shape
+        arranged = arrange(pairs, law, self._working_dtype)
+        fold = self._column_folder(
+            arranged, law, *_query_terms(arranged, law, log_slope, coefficients)
+        )
+        sums = ColumnSums.empty(m, d)
+
+        def work(task: Task) -> ColumnSums:
+            out, into = task
+            partial = ColumnSums.empty(out.stop - out.start, d)
+            for piece in rectangles(arranged.keys, arranged.queries, out, into):
+                fold(piece, partial.rows(_within(piece.out, out)))
+            return partial
+
+        for (out, _), partial in self._run(work, m, n):
+            sums.put(out, sums.rows(out).merge(partial))
+        return _undo_columns(sums, arranged)
+
+    def _run(
+        self, work: Callable[[Task], Result], n_out: int, n_in: int
+    ) -> Iterator[tuple[Task, Result]]:
+        tasks = _tasks(n_out, n_in, self.tile)
+        threads = self.n_threads if n_out * n_in >= _PAIRS_WORTH_A_THREAD else 1
+        with self._limits():
+            yield from zip(tasks, run_in_order(work, tasks, threads), strict=True)
+
+
+def _tasks(n_out: int, n_in: int, tile: int) -> list[Task]:
+    """Blocks of outputs × inputs; they depend on the sizes only, never on the threads."""
+    outs = _slices(n_out, tile)
+    chunks = -(-_ENOUGH_TASKS // max(1, len(outs)))
+    chunk = max(_SMALLEST_CHUNK, -(-n_in // chunks))
+    return [(out, into) for out in outs for into in _slices(n_in, chunk)]
+
+
+def _slices(n: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def _within(piece: slice, tile: slice) -> slice:
+    return slice(piece.start - tile.start, piece.stop - tile.start)
+
+
+def _natural_peaks(sums: RowSums, law: Law, weight_peak: float) -> RowSums:
+    """Peaks as natural logarithms, with what was taken out of the weights put back."""
+    if law is GAUSSIAN:
+        sums.peak /= LOG2E
+    else:
+        sums.peak += weight_peak
+    return sums
+
+
+def _query_terms(
+    arranged: Arrangement, law: Law, log_slope: NDArray, coefficients: NDArray
+) -> tuple[NDArray, NDArray]:
+    """log2 of the slopes and the coefficients, in sorted order and in the form of the law."""
+    order, dtype = arranged.queries.order, arranged.key_weights.dtype
+    # take, not [:, order]: the kernels need each part contiguous.
+    log_slope, coefficients = log_slope.take(order, axis=1), coefficients.take(order, axis=1)
+    # A part without any weight has nothing to share out, whatever the model asks for.
+    nothing = np.isneginf(log_slope)
+    log_slope = np.where(nothing, 0.0, log_slope)
+    coefficients = np.where(nothing, 0.0, coefficients)
+    if law is not GAUSSIAN:
+        coefficients = coefficients * np.exp(arranged.weight_peak - log_slope)
+    return (LOG2E * log_slope).astype(dtype), coefficients.astype(dtype)
+
+
+def _undo_rows(sums: RowSums, arranged: Arrangement) -> RowSums:
+    """Back to the caller's order and coordinates."""
+    moment = sums.moment / arranged.scale
+    if moment.shape[-1]:
+        moment += sums.slope[..., None] * arranged.center
+    back = arranged.queries.unsort
+    return RowSums(back(sums.peak, 1), back(sums.mass, 1), back(sums.slope, 1), back(moment, 1))
+
+
+def _undo_columns(sums: ColumnSums, arranged: Arrangement) -> ColumnSums:
+    """Back to the caller's order and coordinates."""
+    moment = sums.moment / arranged.scale + sums.total[:, None] * arranged.center
+    return ColumnSums(arranged.keys.unsort(sums.total, 0), arranged.keys.unsort(moment, 0))
