@@ -33,9 +33,9 @@ with one number c_pi per query and part. Two passes give all that is needed::
 Promises of `blocked` and `fused`:
 
 * **Memory** O((n + m) d) beside one tile per thread; never n × m.
-* **Error**: a few ulp of each exponent. `fused` takes differences of
-  coordinates; `blocked` takes |q|² + |k|² - 2 q·k after centering, so its
-  exponents err by a few ulp of the largest squared norm.
+* **Error** of every exponent: at most (16 + d) ulp of the largest squared norm
+  after centering, which is what |q|² + |k|² - 2 q·k costs in `blocked`. `fused`
+  takes differences of coordinates and errs by ulps of the distance itself.
 * **No underflow**: each part of each row keeps its own largest exponent.
 * **Determinism**: tiles and the order of merging do not depend on the number
   of threads; neither does a single bit of the result.

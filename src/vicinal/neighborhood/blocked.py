@@ -53,7 +53,7 @@ class BlockedEngine(TiledEngine):
         self.compiled = compiled
 
     def _working_dtype(self, dtype: DTypeLike, reach: float) -> DTypeLike:
-        error = 4.0 * reach**2 * np.finfo(dtype).eps
+        error = 4.0 * reach**2 * float(np.finfo(dtype).eps)
         return dtype if error < _EXPONENT_ERROR else np.float64
 
     def _limits(self) -> AbstractContextManager[Any]:

@@ -32,7 +32,7 @@ _SINGLE = tuple(
         0.009618082557277852,
         0.0013390863364671234,
         0.0001545316294512069,
-    )  # fmt: skip
+    )
 )
 
 # Adding 1.5 · 2^mantissa rounds to an integer and leaves it in the low bits.
@@ -46,7 +46,7 @@ CUT_SINGLE = np.float32(-100.0)
 
 
 @intrinsic
-def _bits(typing_context: Any, x: types.Float) -> Any:
+def _bits(typing_context: Any, x: Any) -> Any:
     """Reinterpret a float as an integer of the same width."""
     width = x.bitwidth
     integer = types.int64 if width == 64 else types.int32
@@ -58,7 +58,7 @@ def _bits(typing_context: Any, x: types.Float) -> Any:
 
 
 @intrinsic
-def _from_bits(typing_context: Any, i: types.Integer) -> Any:
+def _from_bits(typing_context: Any, i: Any) -> Any:
     """Reinterpret an integer as a float of the same width."""
     double = i.bitwidth == 64
 
@@ -69,7 +69,7 @@ def _from_bits(typing_context: Any, i: types.Integer) -> Any:
 
 
 @intrinsic
-def larger(typing_context: Any, a: types.Float, b: types.Float) -> Any:
+def larger(typing_context: Any, a: Any, b: Any) -> Any:
     """Return the larger of two numbers, neither of them NaN; loops over it vectorize."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -83,7 +83,7 @@ def larger(typing_context: Any, a: types.Float, b: types.Float) -> Any:
 
 # Only "contract" here: re-association would undo the rounding trick.
 @njit(fastmath={"contract"}, cache=True)
-def _power_double(y):  # type: ignore[no-untyped-def]
+def _power_double(y):
     shifted = y + _ROUND_DOUBLE
     r = y - (shifted - _ROUND_DOUBLE)
     c = _DOUBLE
@@ -104,7 +104,7 @@ def _power_double(y):  # type: ignore[no-untyped-def]
 
 
 @njit(fastmath={"contract"}, cache=True)
-def _power_single(y):  # type: ignore[no-untyped-def]
+def _power_single(y):
     shifted = y + _ROUND_SINGLE
     r = y - (shifted - _ROUND_SINGLE)
     c = _SINGLE
@@ -125,7 +125,7 @@ def power_of_two(y: float) -> float:
 
 
 @overload(power_of_two)
-def _power_of_two(y):  # type: ignore[no-untyped-def]
+def _power_of_two(y):
     if y == types.float32:
         return lambda y: _power_single(y)
     return lambda y: _power_double(y)

@@ -24,8 +24,8 @@ def rows(
     mass,
     slope,
     moment,
-):  # type: ignore[no-untyped-def]  # noqa: E501
-    """Add the sums over keys first_key..last_key to the accumulators of queries from first_query on.
+):
+    """Add sums over keys first_key..last_key to the accumulators of queries from first_query on.
 
     queries (d, n), keys (d, m), key_weights (m,), own (n,): the key to leave
     out. Accumulators of the queries at hand only: peak, mass, slope (k,),
@@ -64,7 +64,7 @@ def columns(
     own,
     total,
     moment,
-):  # type: ignore[no-untyped-def]  # noqa: E501
+):
     """Add C_ij of queries first_query..last_query to the accumulators of keys from first_key on.
 
     keys (d, m), queries (d, n), key_weights (m,), log_slopes and coefficients
@@ -87,13 +87,13 @@ def columns(
 
 
 @njit(**OPTIONS)
-def _leave_out(s, position):  # type: ignore[no-untyped-def]
+def _leave_out(s, position):
     if 0 <= position < s.size:
         s[position] = np.inf
 
 
 @njit(**OPTIONS)
-def _squared_distances(origins, i, points, start, s):  # type: ignore[no-untyped-def]
+def _squared_distances(origins, i, points, start, s):
     """s_j = |origins_i - points_(start + j)|², first the odd coordinates, then four at a time."""
     d, stop = origins.shape[0], start + s.size
     first = d % 4
@@ -127,7 +127,7 @@ def _squared_distances(origins, i, points, start, s):  # type: ignore[no-untyped
 
 
 @njit(**OPTIONS)
-def _add_moments(weights, points, start, factor, moment):  # type: ignore[no-untyped-def]
+def _add_moments(weights, points, start, factor, moment):
     """moment ← factor · moment + Σ_j weights_j points_(start + j), four coordinates at a time."""
     d, stop = moment.size, start + weights.size
     for k in range(0, d - d % 4, 4):

@@ -7,7 +7,7 @@ from vicinal.neighborhood.kernels.weights import OPTIONS, rescale, weigh_column,
 
 
 @njit(**OPTIONS)
-def weigh_rows(law, s, key_weights, own, peak, mass, slope, factor):  # type: ignore[no-untyped-def]
+def weigh_rows(law, s, key_weights, own, peak, mass, slope, factor):
     """Turn distances s (n, m) of queries to keys into weights, and add up mass and slope.
 
     `factor` (n,) receives what brings sums kept at the old peak to the new one.
@@ -24,7 +24,7 @@ def weigh_rows(law, s, key_weights, own, peak, mass, slope, factor):  # type: ig
 
 
 @njit(**OPTIONS)
-def weigh_columns(law, s, key_weights, log_slopes, coefficients, own, total):  # type: ignore[no-untyped-def]
+def weigh_columns(law, s, key_weights, log_slopes, coefficients, own, total):
     """Turn distances s (m, n) of keys to queries into C_ij, and add up their column sums."""
     for j in range(s.shape[0]):
         if 0 <= own[j] < s.shape[1]:

@@ -4,17 +4,19 @@ Both engines end here: `fused` with a row it has just computed, `blocked` with
 the rows of a matrix product.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 from vicinal.neighborhood.kernels.arithmetic import REDUCTION, larger, power_of_two
 
-OPTIONS = {"nogil": True, "fastmath": REDUCTION, "cache": True}
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": REDUCTION, "cache": True}
 GAUSSIAN = 0
 
 
 @njit(**OPTIONS)
-def weigh_row(law, s, key_weights, peak):  # type: ignore[no-untyped-def]
+def weigh_row(law, s, key_weights, peak):
     """Weights -k'(s_j) u_j / 2^peak of one query's keys, in place of s.
 
     key_weights are log2 u_j for the Gaussian law, u_j for compact support.
@@ -26,7 +28,7 @@ def weigh_row(law, s, key_weights, peak):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def _weigh_row_gaussian(s, log_weights, peak):  # type: ignore[no-untyped-def]
+def _weigh_row_gaussian(s, log_weights, peak):
     for j in range(s.size):
         exponent = log_weights[j] - s[j]
         s[j] = exponent
@@ -40,7 +42,7 @@ def _weigh_row_gaussian(s, log_weights, peak):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def _weigh_row_compact(s, weights):  # type: ignore[no-untyped-def]
+def _weigh_row_compact(s, weights):
     one, two, half = s.dtype.type(1), s.dtype.type(2), s.dtype.type(0.5)
     mass = slope = s.dtype.type(0)
     for j in range(s.size):
@@ -54,7 +56,7 @@ def _weigh_row_compact(s, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def weigh_column(law, s, log_slopes, coefficients, key_weight):  # type: ignore[no-untyped-def]
+def weigh_column(law, s, log_slopes, coefficients, key_weight):
     """Coefficients C_ij of one key j over queries i, in place of s; returns their sum.
 
     log_slopes are log2 Σ_j u_j (-k') of each query; for compact support the
@@ -66,7 +68,7 @@ def weigh_column(law, s, log_slopes, coefficients, key_weight):  # type: ignore[
 
 
 @njit(**OPTIONS)
-def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):  # type: ignore[no-untyped-def]
+def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):
     total = s.dtype.type(0)
     for i in range(s.size):
         c = coefficients[i] * power_of_two((key_weight - log_slopes[i]) - s[i])
@@ -76,7 +78,7 @@ def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):  # type: ig
 
 
 @njit(**OPTIONS)
-def _weigh_column_compact(s, coefficients, key_weight):  # type: ignore[no-untyped-def]
+def _weigh_column_compact(s, coefficients, key_weight):
     one, factor = s.dtype.type(1), s.dtype.type(2) * key_weight
     total = s.dtype.type(0)
     for i in range(s.size):
@@ -87,6 +89,6 @@ def _weigh_column_compact(s, coefficients, key_weight):  # type: ignore[no-untyp
 
 
 @njit(**OPTIONS)
-def rescale(old_peak, new_peak):  # type: ignore[no-untyped-def]
+def rescale(old_peak, new_peak):
     """Factor that brings a sum kept at the old peak to the new one; 0 for an empty sum."""
     return np.float64(power_of_two(old_peak - new_peak))

@@ -1,0 +1,6 @@
+"""The one loop behind every iterative fit, and the methods that run in it."""
+
+from vicinal.fitting.descent import conjugate_gradients, lbfgs
+from vicinal.fitting.loop import Method, Outcome, Update, run
+
+__all__ = ["Method", "Outcome", "Update", "conjugate_gradients", "lbfgs", "run"]

@@ -1,0 +1,69 @@
+"""scikit-learn's callbacks (``sklearn.callback``, 1.9 and later), where it has them."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from numpy.typing import NDArray
+
+from vicinal.fitting.loop import Update
+
+__all__ = ["CallbackSupport", "ScikitLearnCallbacks", "with_callbacks"]
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+except ImportError:  # an older scikit-learn
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Callable) -> Callable:
+        """Leave the method as it is."""
+        return method
+
+
+class ScikitLearnCallbacks:
+    """Bridge from the loop to the callbacks set on an estimator with ``set_callbacks``.
+
+    Parameters
+    ----------
+    estimator : estimator
+    max_iter : int
+    X, y : ndarray
+        What callbacks are shown as training data.
+    fitted_attributes : callable
+        From parameters to the attributes a fitted copy of the estimator needs.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        max_iter: int,
+        X: NDArray,
+        y: NDArray,
+        fitted_attributes: Callable[[NDArray], dict[str, Any]],
+    ) -> None:
+        self._data = {"estimator": estimator, "X": X, "y": y}
+        self._fitted_attributes = fitted_attributes
+        self._context = None
+        if hasattr(estimator, "_init_callback_context"):
+            self._context = estimator._init_callback_context(max_subtasks=max_iter)
+            self._context.call_on_fit_task_begin(**self._data)
+
+    def __call__(self, update: Update) -> bool:
+        """Tell the callbacks of an update; True if one of them asks to stop."""
+        if self._context is None or update.iteration == 0:
+            return False
+        task = self._context.subcontext(task_name="update")
+        task.call_on_fit_task_begin(**self._data)
+        return self._end(task, update.parameters)
+
+    def close(self, parameters: NDArray) -> None:
+        """Tell the callbacks that the fit has ended with these parameters."""
+        if self._context is not None:
+            self._end(self._context, parameters)
+
+    def _end(self, task: Any, parameters: NDArray) -> bool:
+        attributes = partial(self._fitted_attributes, parameters)
+        return bool(task.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes))

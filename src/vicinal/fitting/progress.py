@@ -1,0 +1,63 @@
+"""A line that tells how a fit is doing: rewritten in place on a terminal, else now and then."""
+
+import sys
+import time
+from typing import TextIO
+
+from vicinal.fitting.loop import Update
+
+__all__ = ["ProgressBar"]
+
+_WIDTH = 20
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+class ProgressBar:
+    """Callback that shows iteration, objective, elapsed and remaining time.
+
+    Parameters
+    ----------
+    label : str
+    max_iter : int
+    stream : text stream, default=sys.stderr
+    """
+
+    def __init__(self, label: str, max_iter: int, stream: TextIO | None = None) -> None:
+        self.label = label
+        self.max_iter = max_iter
+        self.stream = stream or sys.stderr
+        self._in_place = self.stream.isatty()
+        self._written = 0
+        self._next_line = 0.0
+
+    def __call__(self, update: Update) -> None:
+        """Show the update."""
+        line = self._line(update)
+        if self._in_place:
+            self.stream.write("\r" + line.ljust(self._written))
+            self._written = len(line)
+        elif time.perf_counter() >= self._next_line:
+            self._next_line = time.perf_counter() + _SECONDS_BETWEEN_LINES
+            self.stream.write(line + "\n")
+        self.stream.flush()
+
+    def close(self, message: str) -> None:
+        """Say why it ended, on a line of its own."""
+        before = "\n" if self._in_place else ""
+        self.stream.write(f"{before}{self.label}: {message}\n")
+        self.stream.flush()
+
+    def _line(self, update: Update) -> str:
+        done = update.iteration / self.max_iter
+        filled = int(_WIDTH * done)
+        bar = "█" * filled + "░" * (_WIDTH - filled)
+        return (
+            f"{self.label} {bar} {update.iteration}/{self.max_iter}"
+            f"  objective {update.objective:.6g}  {update.time:.1f} s{self._left(update)}"
+        )
+
+    def _left(self, update: Update) -> str:
+        if update.iteration == 0:
+            return ""
+        left = update.time / update.iteration * (self.max_iter - update.iteration)
+        return f", at most {left:.0f} s left"

@@ -1,0 +1,1 @@
+"""What comes in: checks of parameters, labels and pairs; starting maps."""

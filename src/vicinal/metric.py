@@ -1,0 +1,56 @@
+"""What every model with a linear map offers: distances between given pairs of points."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal.inputs.pairs import check_pairs
+
+__all__ = ["MahalanobisMixin"]
+
+
+class MahalanobisMixin:
+    """Methods on pairs for estimators with `components_`; names as in metric-learn."""
+
+    components_: NDArray
+
+    def get_mahalanobis_matrix(self) -> NDArray:
+        """Matrix M of the learned distance √((x - x')ᵀ M (x - x')).
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+        """
+        check_is_fitted(self)
+        return self.components_.T @ self.components_
+
+    def pair_distance(self, pairs: Any) -> NDArray:
+        """Learned distance between the two points of each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        check_is_fitted(self)
+        points = check_pairs(pairs, self.components_.shape[1])
+        difference = (points[:, 0] - points[:, 1]) @ self.components_.T
+        return np.linalg.norm(difference, axis=1)
+
+    def pair_score(self, pairs: Any) -> NDArray:
+        """Similarity of the two points of each pair: minus their distance.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        return -self.pair_distance(pairs)

@@ -1,0 +1,6 @@
+"""Neighborhood components: a metric under which soft neighbors share a class."""
+
+from vicinal.nca.estimator import NeighborhoodComponents
+from vicinal.nca.function import objective
+
+__all__ = ["NeighborhoodComponents", "objective"]

@@ -1,0 +1,69 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from vicinal.neighborhood import Workload, choose_engine
+from vicinal.neighborhood.threads import effective_n_threads, run_in_order
+
+
+@pytest.mark.parametrize(
+    ("work", "name", "reason"),
+    [
+        (Workload(150, 150, 4, 200), "blocked", "before a compiler would start"),
+        (Workload(20_000, 20_000, 2), "fused", "at most 8 dimensions"),
+        (Workload(20_000, 20_000, 8), "fused", "at most 8 dimensions"),
+        (Workload(20_000, 20_000, 9), "blocked", "more than 8 dimensions"),
+    ],
+)
+def test_auto_says_what_and_why(work, name, reason):
+    engine, why = choose_engine("auto", work)
+    assert engine.name == name
+    assert reason in why
+
+
+def test_by_name():
+    engine, why = choose_engine("fused", Workload(10, 10, 100))
+    assert (engine.name, why) == ("fused", "asked for by name")
+    assert not choose_engine("blocked", Workload(10, 10, 100))[0].compiled
+    assert choose_engine("blocked", Workload(10**5, 10**5, 100))[0].compiled
+
+
+def test_unknown_engine():
+    with pytest.raises(
+        ValueError, match="engine='gpu' is unknown: use 'auto', 'blocked' or 'fused'"
+    ):
+        choose_engine("gpu", Workload(1, 1, 1))
+
+
+def test_small_problems_never_load_the_compiler():
+    code = (
+        "import sys, numpy as np\n"
+        "from vicinal import NeighborhoodComponents\n"
+        "X = np.random.default_rng(0).normal(size=(60, 4)); y = (X[:, 0] > 0).astype(int)\n"
+        "NeighborhoodComponents(2).fit(X, y).predict(X)\n"
+        "assert 'numba' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)
+
+
+def test_n_jobs(monkeypatch):
+    monkeypatch.setattr("vicinal.neighborhood.threads.joblib.cpu_count", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert effective_n_threads(None) == 8
+    assert effective_n_threads(3) == 3
+    assert effective_n_threads(-1) == 8
+    assert effective_n_threads(-3) == 6
+    assert effective_n_threads(-100) == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert effective_n_threads(None) == 2
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        effective_n_threads(0)
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_results_come_in_order_and_errors_come_through(n_threads):
+    assert list(run_in_order(lambda t: t * t, range(50), n_threads)) == [t * t for t in range(50)]
+    with pytest.raises(ZeroDivisionError):
+        list(run_in_order(lambda t: 1 // (t - 20), range(50), n_threads))
