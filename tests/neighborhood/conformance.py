@@ -247,6 +247,21 @@ class EngineConformance:
         nearest = np.square(points[1:] - points[0]).sum(axis=1).min()
         assert_allclose(rows.log_total[0], -nearest, rtol=1e-6)
 
+    @pytest.mark.parametrize("apart", [1e3, 1e5, 1e8])
+    def test_close_pairs_far_from_the_center(self, apart):
+        """Products of coordinates alone would lose the distances within the clusters."""
+        rng = np.random.default_rng(0)
+        near = np.round(rng.normal(size=(20, 3)), 3)
+        points = np.vstack([near + apart, near - apart, near])
+        pairs = Pairs.among(points, np.arange(60) % 2)
+        rows = self.make().rows(pairs, GAUSSIAN).finish()
+        expected = ORACLE.rows(pairs, GAUSSIAN).finish()
+        assert_allclose(rows.log_mass, expected.log_mass, rtol=1e-7, atol=1e-6)
+        ones = np.ones_like(rows.log_slope)
+        columns = self.make().columns(pairs, GAUSSIAN, rows.log_slope, ones)
+        by_oracle = ORACLE.columns(pairs, GAUSSIAN, expected.log_slope, ones)
+        assert_allclose(columns.total, by_oracle.total, rtol=1e-5, atol=1e-5)
+
     def test_compact_support_with_nobody_inside(self):
         points = np.array([[0.0], [0.5], [9.0]])
         pairs = Pairs.among(points)

@@ -16,8 +16,8 @@ STARTS = ("auto", "rca", "lda", "pca", "identity", "random")
 
 # Added to the within-class covariance, relative to its mean variance. Large enough to order
 # directions the classes do not differ in (by variance) and to keep constant columns harmless,
-# small enough to leave the whitening exact to six digits.
-RIDGE = 1e-6
+# small enough to leave the whitening of all but the least directions alone.
+RIDGE = 1e-8
 
 _BLOCK = 4096
 
@@ -114,7 +114,7 @@ def _random(
 def _pca(X: NDArray, n_components: int) -> NDArray:
     """Leading rows of the whitening S^(-1/2) (thesis 3.15); 0 where the data has no variance."""
     variances, directions = _leading(_covariance(X), None, n_components)
-    seen = variances > RIDGE**2 * variances.max(initial=0.0)
+    seen = variances > 1e-14 * variances.max(initial=0.0)
     scale = np.where(seen, 1.0 / np.sqrt(np.where(seen, variances, 1.0)), 0.0)
     return scale[:, None] * directions
 

@@ -34,8 +34,9 @@ Promises of `blocked` and `fused`:
 
 * **Memory** O((n + m) d) beside one tile per thread; never n × m.
 * **Error** of every exponent: at most (16 + d) ulp of the largest squared norm
-  after centering, which is what |q|² + |k|² - 2 q·k costs in `blocked`. `fused`
-  takes differences of coordinates and errs by ulps of the distance itself.
+  after centering, which is what |q|² + |k|² - 2 q·k costs in `blocked`; where
+  that would exceed 1e-6 it takes differences of coordinates, as `fused` always
+  does, and errs by ulps of the distance itself.
 * **No underflow**: each part of each row keeps its own largest exponent.
 * **Determinism**: tiles and the order of merging do not depend on the number
   of threads; neither does a single bit of the result.

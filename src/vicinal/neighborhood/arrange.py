@@ -78,6 +78,8 @@ class Arrangement:
     center : ndarray of shape (d,)
     scale : float
         Points here are scale · (z - center).
+    reach : float
+        Largest coordinate of all of them.
     """
 
     queries: Side
@@ -88,6 +90,7 @@ class Arrangement:
     owner: NDArray
     center: NDArray
     scale: float
+    reach: float
 
 
 def arrange(
@@ -104,7 +107,8 @@ def arrange(
     queries = (pairs.queries[query_order] - center) * scale
     one_set = pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
     keys = queries if one_set else (pairs.keys[key_order] - center) * scale
-    dtype = working_dtype(np.result_type(pairs.queries, pairs.keys), _reach(queries, keys))
+    reach = _reach(queries, keys)
+    dtype = working_dtype(np.result_type(pairs.queries, pairs.keys), reach)
     weights, weight_peak = _key_weights(pairs, law, key_order)
     own, owner = _own_positions(pairs, query_order, key_order)
     return Arrangement(
@@ -116,6 +120,7 @@ def arrange(
         owner,
         center,
         scale,
+        reach,
     )
 
 

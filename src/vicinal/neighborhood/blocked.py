@@ -1,12 +1,14 @@
 """Engine for any dimension: matrix products over tiles, one elementwise sweep between them."""
 
 import itertools
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from scipy.spatial.distance import cdist
 
 from vicinal.neighborhood.arrange import Arrangement, Rectangle
 from vicinal.neighborhood.laws import Law
@@ -16,15 +18,18 @@ from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine
 
 __all__ = ["BlockedEngine"]
 
-# Where float32 products would err by more than this in an exponent, float64 takes over.
-_EXPONENT_ERROR = 1e-3
+# Where float32 products would err by more than this in an exponent, float64 takes over...
+_SINGLE_ERROR = 1e-3
+# ... and where float64 products would, differences of coordinates do.
+_DOUBLE_ERROR = 1e-6
 
 
 class BlockedEngine(TiledEngine):
     """Squared distances as |q|² + |k|² - 2 q·k by BLAS.
 
     Exact to rounding of that sum: an error of a few ulp of the largest squared
-    norm, after centering, in each squared distance.
+    norm, after centering, in each squared distance. Where that would be too
+    much, distances come from differences of coordinates, slower but right.
 
     Parameters
     ----------
@@ -53,8 +58,7 @@ class BlockedEngine(TiledEngine):
         self.compiled = compiled
 
     def _working_dtype(self, dtype: DTypeLike, reach: float) -> DTypeLike:
-        error = 4.0 * reach**2 * float(np.finfo(dtype).eps)
-        return dtype if error < _EXPONENT_ERROR else np.float64
+        return dtype if _product_error(dtype, reach) < _SINGLE_ERROR else np.float64
 
     def _limits(self) -> AbstractContextManager[Any]:
         return one_blas_thread()
@@ -71,15 +75,15 @@ class BlockedEngine(TiledEngine):
 
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
         sweep = self._sweeps().weigh_rows
-        left, right = _augmented_left(arranged.queries.points), _augmented(arranged.keys.points)
         keys = arranged.keys.points
+        distances = _distances(arranged.queries.points, keys, arranged.reach)
 
         def fold(piece: Rectangle, sums: RowSums) -> None:
             p, out = piece.part, piece.out
             factor = np.empty(out.stop - out.start)
             buffer = _Buffer(self.into_tile, out, keys)
             for into in self._split(piece.into):
-                s = buffer.product(left[out], right[into].T)
+                s = distances(out, into, buffer)
                 sweep(
                     law.code,
                     s,
@@ -100,14 +104,14 @@ class BlockedEngine(TiledEngine):
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
         sweep = self._sweeps().weigh_columns
-        left, right = _augmented_left(arranged.keys.points), _augmented(arranged.queries.points)
         queries = arranged.queries.points
+        distances = _distances(arranged.keys.points, queries, arranged.reach)
 
         def fold(piece: Rectangle, sums: ColumnSums) -> None:
             p, out = piece.part, piece.out
             buffer = _Buffer(self.into_tile, out, queries)
             for into in self._split(piece.into):
-                s = buffer.product(left[out], right[into].T)
+                s = distances(out, into, buffer)
                 sweep(
                     law.code,
                     s,
@@ -132,21 +136,40 @@ class _Buffer:
     """Room for the products of one rectangle: fresh pages would cost as much as the sweep."""
 
     def __init__(self, width: int, out: slice, points: NDArray) -> None:
-        self.distances = np.empty((out.stop - out.start) * width, points.dtype)
-        self.moment = np.empty((out.stop - out.start, points.shape[1]), points.dtype)
+        self.n = out.stop - out.start
+        self._tile = np.empty(self.n * width, points.dtype)
+        self.moment = np.empty((self.n, points.shape[1]), points.dtype)
 
-    def product(self, left: NDArray, right: NDArray) -> NDArray:
-        shape = left.shape[0], right.shape[1]
-        return np.matmul(left, right, out=self.distances[: shape[0] * shape[1]].reshape(shape))
-
-
-def _augmented(points: NDArray) -> NDArray:
-    """[z, 1, |z|²]: with `_augmented_left` one product gives squared distances."""
-    norms = np.einsum("nd,nd->n", points, points)[:, None]
-    return np.hstack([points, np.ones_like(norms), norms])
+    def tile(self, width: int) -> NDArray:
+        return self._tile[: self.n * width].reshape(self.n, width)
 
 
-def _augmented_left(points: NDArray) -> NDArray:
-    """[-2 z, |z|², 1]."""
-    norms = np.einsum("nd,nd->n", points, points)[:, None]
-    return np.hstack([-2.0 * points, norms, np.ones_like(norms)])
+def _product_error(dtype: DTypeLike, reach: float) -> float:
+    """What |q|² + |k|² - 2 q·k may err by, for coordinates up to `reach`."""
+    return 4.0 * reach**2 * float(np.finfo(dtype).eps)
+
+
+def _distances(
+    outputs: NDArray, inputs: NDArray, reach: float
+) -> Callable[[slice, slice, _Buffer], NDArray]:
+    """Function that fills a tile with the squared distances of outputs to inputs."""
+    if outputs.dtype == np.float64 and _product_error(np.float64, reach) > _DOUBLE_ERROR:
+
+        def by_differences(out: slice, into: slice, buffer: _Buffer) -> NDArray:
+            tile = buffer.tile(into.stop - into.start)
+            return cdist(outputs[out], inputs[into], "sqeuclidean", out=tile)
+
+        return by_differences
+
+    ones_out, ones_in = np.ones((len(outputs), 1)), np.ones((len(inputs), 1))
+    left = np.hstack([-2.0 * outputs, _norms(outputs), ones_out]).astype(outputs.dtype)
+    right = np.hstack([inputs, ones_in, _norms(inputs)]).astype(inputs.dtype)
+
+    def by_products(out: slice, into: slice, buffer: _Buffer) -> NDArray:
+        return np.matmul(left[out], right[into].T, out=buffer.tile(into.stop - into.start))
+
+    return by_products
+
+
+def _norms(points: NDArray) -> NDArray:
+    return np.einsum("nd,nd->n", points, points)[:, None]

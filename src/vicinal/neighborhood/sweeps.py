@@ -54,7 +54,8 @@ def weigh_columns(
     _leave_out(s, own)
     if law == GAUSSIAN.code:
         np.subtract(key_weights[:, None] - log_slopes, s, out=s)
-        _power_of_two(s)
+        # A share is at most 1; rounding of large distances must not make it more.
+        _power_of_two(np.minimum(s, 0.0, out=s))
         s *= coefficients
     else:
         np.multiply(2.0 * key_weights[:, None] * _inside(s), coefficients, out=s)

@@ -69,9 +69,11 @@ def weigh_column(law, s, log_slopes, coefficients, key_weight):
 
 @njit(**OPTIONS)
 def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):
-    total = s.dtype.type(0)
+    total = zero = s.dtype.type(0)
     for i in range(s.size):
-        c = coefficients[i] * power_of_two((key_weight - log_slopes[i]) - s[i])
+        exponent = (key_weight - log_slopes[i]) - s[i]
+        # A share is at most 1; rounding of large distances must not make it more.
+        c = coefficients[i] * power_of_two(exponent if exponent < zero else zero)
         s[i] = c
         total += c
     return total

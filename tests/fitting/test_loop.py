@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+
+from vicinal.fitting import conjugate_gradients, lbfgs, run
+
+
+def climb(objectives):
+    """A method that reports these objectives, parameters counting along."""
+
+    def method(start, report):
+        for i, objective in enumerate(objectives):
+            if report(start + i, objective):
+                return False, "told to stop"
+        return True, "nothing more to gain"
+
+    return method
+
+
+def test_stops_when_an_update_gains_too_little():
+    outcome = run(climb([0.0, 1.0, 1.5, 1.5 + 1e-7, 9.0]), np.zeros(2), max_iter=100, tol=1e-6)
+    assert outcome.converged
+    assert outcome.n_iter == 3
+    assert "within tol=1e-06" in outcome.message
+    assert_array_equal(outcome.history["objective"], [0.0, 1.0, 1.5, 1.5 + 1e-7])
+    assert_allclose(outcome.history["step"], [0.0, *[np.sqrt(2)] * 3])
+
+
+def test_keeps_the_best_not_the_last():
+    outcome = run(climb([0.0, 5.0, 2.0, 3.0]), np.zeros(1), max_iter=100, tol=0.0)
+    assert outcome.objective == 5.0
+    assert_array_equal(outcome.parameters, [1.0])
+    assert outcome.n_iter == 3
+
+
+def test_running_out_of_updates_warns():
+    with pytest.warns(ConvergenceWarning, match="Climbing stopped before.* 2 updates: max_iter=2"):
+        outcome = run(climb(range(100)), np.zeros(1), max_iter=2, tol=0.0, name="Climbing")
+    assert not outcome.converged
+    assert outcome.n_iter == 2
+
+
+def test_every_callback_is_told_and_any_can_stop():
+    first, second = [], []
+
+    def stop_at_three(update):
+        first.append(update.iteration)
+        return update.iteration == 3
+
+    outcome = run(
+        climb(range(100)),
+        np.zeros(1),
+        max_iter=50,
+        tol=0.0,
+        callbacks=[stop_at_three, lambda update: second.append(update.objective)],
+    )
+    assert first == [0, 1, 2, 3]
+    assert second == [0, 1, 2, 3]
+    assert outcome.message == "a callback asked to stop"
+
+
+def test_an_interrupt_keeps_the_best():
+    def method(start, report):
+        report(start, 1.0)
+        report(start + 1, 4.0)
+        report(start + 2, 3.0)
+        raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="2 updates: interrupted"):
+        outcome = run(method, np.zeros(1), max_iter=9, tol=0.0)
+    assert outcome.objective == 4.0
+
+
+def test_an_interrupt_before_anything_happened_goes_through():
+    def method(start, report):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(method, np.zeros(1), max_iter=9, tol=0.0)
+
+
+def hill(x):
+    """-(x - 3)ᵀ H (x - 3), with a maximum of 0 at 3."""
+    H = np.diag([1.0, 10.0, 100.0]).reshape(3, 3)
+    gap = x.ravel() - 3
+    return -gap @ H @ gap, (-2 * H @ gap).reshape(x.shape)
+
+
+@pytest.mark.parametrize("solver", [lbfgs, conjugate_gradients])
+def test_solvers_find_the_top_and_stay_in_the_parameters_shape(solver):
+    shapes = set()
+
+    def watched(x):
+        shapes.add(x.shape)
+        return hill(x)
+
+    outcome = run(solver(watched), np.zeros((1, 3)), max_iter=100, tol=1e-14)
+    assert outcome.converged
+    assert shapes == {(1, 3)}
+    assert outcome.parameters.shape == (1, 3)
+    assert_allclose(outcome.parameters, 3.0, atol=1e-5)
+    assert outcome.history["objective"][0] == hill(np.zeros(3))[0]
+
+
+@pytest.mark.parametrize("solver", [lbfgs, conjugate_gradients])
+def test_solvers_obey_max_iter_and_count_updates(solver):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        outcome = run(solver(hill), np.zeros(3), max_iter=2, tol=0.0)
+    assert outcome.n_iter == 2
+    assert len(outcome.history["time"]) == 3
+
+
+@pytest.mark.parametrize("solver", [lbfgs, conjugate_gradients])
+def test_starting_at_the_top_needs_no_update(solver):
+    outcome = run(solver(hill), np.full(3, 3.0), max_iter=5, tol=1e-9)
+    assert outcome.converged
+    assert outcome.n_iter == 0
+
+
+def test_the_start_is_evaluated_once():
+    calls = []
+
+    def counted(x):
+        calls.append(x.copy())
+        return hill(x)
+
+    run(lbfgs(counted), np.zeros(3), max_iter=100, tol=1e-9)
+    assert sum(np.array_equal(x, np.zeros(3)) for x in calls) == 1

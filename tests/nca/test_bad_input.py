@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from vicinal import NeighborhoodComponents
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    return rng.normal(size=(40, 3)) + 2 * y[:, None], y
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_components": 0}, ValueError, "n_components=0 must be a whole number from 1 to 3"),
+        ({"n_components": 4}, ValueError, "n_components=4 must be a whole number from 1 to 3, the"),
+        ({"n_components": 1.5}, TypeError, "n_components=1.5 must be a whole number"),
+        ({"init": "best"}, ValueError, "init='best' is unknown: use one of 'auto', 'rca', 'lda'"),
+        ({"init": np.eye(2)}, ValueError, r"init has shape \(2, 2\), but n_components=3 and 3"),
+        ({"init": [[np.nan] * 3] * 3}, ValueError, "init contains NaN"),
+        ({"init": "lda"}, ValueError, "init='lda' finds at most n_classes - 1 = 1 directions"),
+        ({"objective": "auc"}, ValueError, "objective='auc' is unknown"),
+        ({"solver": "newton"}, ValueError, "solver='newton' is unknown"),
+        ({"regularization": -1}, ValueError, "regularization=-1 must be finite and 0 or larger"),
+        ({"regularization": "big"}, TypeError, "regularization='big' must be a number"),
+        ({"max_iter": 0}, ValueError, "max_iter=0 must be a whole number at least 1"),
+        ({"tol": np.inf}, ValueError, "tol=inf must be finite"),
+        ({"engine": "gpu"}, ValueError, "engine='gpu' is unknown"),
+        ({"n_jobs": 0}, ValueError, "n_jobs=0 has no meaning"),
+    ],
+)
+def test_wrong_parameters_are_named(data, arguments, error, message):
+    with pytest.raises(error, match=message):
+        NeighborhoodComponents(**arguments).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[np.nan, 0], [0, 1], [1, 1]], [0, 0, 1], "Input X contains NaN"),
+        ([[np.inf, 0], [0, 1], [1, 1]], [0, 0, 1], "Input X contains infinity"),
+        ([["a", "b"], ["c", "d"]], [0, 1], "could not convert string to float"),
+        ([[0.0, 1.0], [1.0, 0.0]], [5, 5], r"y has 1 class \(.*5.* only\)"),
+        ([[0.0, 1.0]], [0], "minimum of 2 is required"),
+        ([[0.0, 1.0], [1.0, 0.0]], [0], "inconsistent numbers of samples"),
+        ([[0.0], [1.0], [2.0]], [0.5, 0.25, 0.1], "Unknown label type"),
+        ([0.0, 1.0, 2.0], [0, 1, 0], "Expected 2D array, got 1D array"),
+        ([[1e305], [0.0], [1.0]], [0, 1, 0], r"X reaches 1e\+305, too large for float64"),
+        ([[1e-305], [0.0], [2e-305]], [0, 1, 0], "too little for float64: scale it above 1e-300"),
+    ],
+)
+def test_wrong_data_is_named(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        NeighborhoodComponents().fit(X, y)
+
+
+def test_float32_at_the_edge_of_its_range():
+    X = np.array([[1e35], [0.0], [1.0]], dtype=np.float32)
+    with pytest.raises(ValueError, match="too large for float32"):
+        NeighborhoodComponents().fit(X, [0, 1, 0])
+
+
+def test_a_class_with_one_member(data):
+    X, y = data[0], data[1].copy()
+    y[0] = 7
+    model = NeighborhoodComponents(2).fit(X, y)
+    assert np.isfinite(model.components_).all()
+    assert model.objective_ <= 39 / 40
+    with pytest.raises(ValueError, match=r"class .*7.* has one member, whose log p is -inf"):
+        NeighborhoodComponents(2, objective="log").fit(X, y)
+
+
+def test_every_class_with_one_member():
+    model = NeighborhoodComponents().fit(np.eye(4), np.arange(4))
+    assert np.isfinite(model.components_).all()
+    assert model.objective_ == 0.0
+
+
+def assert_finite(model, X):
+    assert np.isfinite(model.components_).all()
+    assert np.isfinite(model.transform(X)).all()
+    probabilities = model.predict_proba(X)
+    assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("init", ["rca", "pca", "identity", "random"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda X: np.hstack([X, np.full((40, 2), 3.0)]),
+        lambda X: np.hstack([X, X]),
+        lambda X: np.full_like(X, 2.0),
+        lambda X: np.repeat(X[:10], 4, axis=0),
+        lambda X: np.vstack([X[:-1], np.full((1, 3), 1e6)]),
+        lambda X: np.random.default_rng(1).normal(size=(40, 100)),
+        lambda X: X + 1e6,
+    ],
+    ids=[
+        "constant columns",
+        "twin columns",
+        "all equal",
+        "duplicates",
+        "outlier",
+        "n < D",
+        "offset",
+    ],
+)
+def test_degenerate_data_gives_finite_answers(data, init, spoil):
+    X = spoil(data[0])
+    assert_finite(NeighborhoodComponents(2, init=init, random_state=0).fit(X, data[1]), X)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
+def test_extreme_units_give_the_same_answer(data, scale):
+    X, y = data
+    plain = NeighborhoodComponents(2).fit(X, y)
+    model = NeighborhoodComponents(2).fit(X * scale, y)
+    assert_finite(model, X * scale)
+    assert_allclose(model.objective_, plain.objective_, rtol=2e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e30])
+def test_identity_in_extreme_units_is_finite(data, scale):
+    X, y = data
+    assert_finite(NeighborhoodComponents(init="identity").fit(X * scale, y), X * scale)
+
+
+def test_identity_beyond_squaring_is_refused(data):
+    with pytest.raises(ValueError, match="squared distances overflow"):
+        NeighborhoodComponents(init="identity").fit(data[0] * 1e200, data[1])
+
+
+def test_two_rows_of_two_classes():
+    model = NeighborhoodComponents().fit([[0.0], [1.0]], ["a", "b"])
+    assert_array_equal(model.predict([[-1.0], [2.0]]), ["a", "b"])

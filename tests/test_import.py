@@ -1,0 +1,46 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+import vicinal
+
+EXTRAS = ("typer", "rich", "matplotlib", "pandas")
+
+
+def modules_after(statement):
+    code = f"{statement}\nimport sys, json\nprint(json.dumps(sorted(sys.modules)))"
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return set(json.loads(out.stdout))
+
+
+def test_import_loads_nothing_heavy():
+    modules = modules_after("import vicinal")
+    assert not {name for name in modules if name.split(".")[0] in ("numba", "llvmlite", *EXTRAS)}
+    ours = {name for name in modules if name.startswith("vicinal")}
+    assert ours == {"vicinal"}
+    # Fewer than scikit-learn's own neighbors: the benchmark of import times follows from this.
+    assert len(modules) < len(modules_after("import sklearn.neighbors"))
+
+
+def test_the_estimator_loads_neither_the_compiler_nor_an_extra():
+    modules = modules_after("from vicinal import NeighborhoodComponents, datasets")
+    assert not {name for name in modules if name.split(".")[0] in ("numba", "llvmlite")}
+    sklearn_only = modules_after("import sklearn.neighbors, sklearn.datasets, sklearn.callback")
+    loaded = {name.split(".")[0] for name in modules - sklearn_only}
+    assert not loaded.intersection(EXTRAS)
+
+
+def test_public_names():
+    for name in vicinal.__all__:
+        assert getattr(vicinal, name) is not None
+    assert set(dir(vicinal)) == set(vicinal.__all__)
+    with pytest.raises(AttributeError, match="module 'vicinal' has no attribute 'NeighbourhoodC"):
+        _ = vicinal.NeighbourhoodComponents
+
+
+def test_version_is_that_of_the_distribution():
+    from importlib.metadata import version
+
+    assert vicinal.__version__ == version("vicinal")
