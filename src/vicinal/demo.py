@@ -245,10 +245,10 @@ def draw(projections: list[Projection]) -> "Figure":
     from matplotlib.figure import Figure
 
     n = len(projections)
-    figure = Figure(figsize=(4.4 * n, 5.2))
+    figure = Figure(figsize=(4.4 * n, 5.3))
     # Margins given rather than found: the names of classes are placed for the final size.
     axes = figure.subplots(1, n, squeeze=False)[0]
-    figure.subplots_adjust(left=0.012, right=0.988, bottom=0.02, top=0.83, wspace=0.04)
+    figure.subplots_adjust(left=0.012, right=0.988, bottom=0.05, top=0.83, wspace=0.04)
     for ax, one in zip(axes, projections, strict=True):
         title = f"{one.method}: {one.accuracy:.1%}"
         ProjectionDisplay(one.embedding, one.labels, title=title).plot(ax=ax)

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
 
-from vicinal.inputs.starts import standard_units, starting_map
+from vicinal.inputs.starts import solver_coordinates, standard_units, starting_map
 
 
 @pytest.fixture
@@ -86,6 +86,19 @@ def test_given_and_identity_maps_are_converted_to_the_unit(data):
     assert_array_equal(starting_map("identity", X, labels, 2, unit=4.0), 4 * np.eye(2, 6))
     scaled = starting_map("rca", X / 4, labels, 2, unit=4.0)
     assert_allclose(scaled, 4 * starting_map("rca", X, labels, 2), rtol=1e-6)
+
+
+def test_solver_coordinates_give_back_the_start_whatever_the_units(data):
+    X, labels = data
+    A = starting_map("pca", X, labels, 3)
+    B, P = solver_coordinates(A, X, labels)
+    assert_allclose(B @ P, A, rtol=1e-9, atol=1e-12)
+    assert_allclose(np.linalg.norm(B), 10.0)
+    scaled, _ = solver_coordinates(A / 1e3, X * 1e3, labels)
+    assert_allclose(scaled, B, rtol=1e-9)
+    B, P = solver_coordinates(np.zeros((2, 6)), X, labels)
+    assert_array_equal(B, 0.0)
+    assert np.isfinite(P).all()
 
 
 def test_directions_classes_do_not_differ_in_are_ordered_by_variance():

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import eigh, norm
 from scipy.sparse import csr_array
 from sklearn.utils import check_array, check_random_state
 
 from vicinal.inputs.checks import check_choice
 
-__all__ = ["STARTS", "standard_units", "starting_map"]
+__all__ = ["STARTS", "solver_coordinates", "standard_units", "starting_map"]
 
 STARTS = ("auto", "rca", "lda", "pca", "identity", "random")
 
@@ -18,6 +18,10 @@ STARTS = ("auto", "rca", "lda", "pca", "identity", "random")
 # directions the classes do not differ in (by variance) and to keep constant columns harmless,
 # small enough to leave the whitening of all but the least directions alone.
 RIDGE = 1e-8
+
+# Relative ridge of the coordinates solvers work in: directions of little variance, mostly noise,
+# shall not move first.
+_COORDINATE_RIDGE = 0.1
 
 _BLOCK = 4096
 
@@ -90,6 +94,22 @@ def standard_units(X: NDArray) -> tuple[NDArray, float]:
     unit = 2.0 ** np.floor(np.log2(spread)) if spread else 1.0
     centered /= X.dtype.type(unit)
     return centered, float(unit)
+
+
+def solver_coordinates(A: NDArray, X: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
+    """The start as A = B P, in coordinates B that suit a solver, and P.
+
+    P = c (S_W + ridge)^(-1/2): a step in B moves every within-class direction
+    alike, however differently features vary or correlate. c makes the norm of
+    the start 10, as a solver's first step has norm 1. Measured in
+    docs/decisions/0003-solver-coordinates.md.
+    """
+    variances, directions = eigh(_within(X, labels))
+    variances = variances + _COORDINATE_RIDGE * variances.mean()
+    P = (directions / np.sqrt(variances)) @ directions.T
+    B = A @ (directions * np.sqrt(variances)) @ directions.T
+    c = (norm(B.ravel()) or 10.0) / 10.0  # of a vector: the norm that cannot overflow
+    return B / c, P * c
 
 
 def _given(init: Any, n_components: int, n_features: int) -> NDArray:

@@ -17,7 +17,7 @@ from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, wit
 from vicinal.fitting.loop import Callback, Method
 from vicinal.fitting.progress import ProgressBar
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
-from vicinal.inputs.starts import standard_units, starting_map
+from vicinal.inputs.starts import solver_coordinates, standard_units, starting_map
 from vicinal.metric import MahalanobisMixin
 from vicinal.nca.equations import (
     OBJECTIVES,
@@ -93,8 +93,9 @@ class NeighborhoodComponents(
     n_iter_ : int
         Number of updates made; 1 where the start was already optimal.
     history_ : dict of str to ndarray
-        "objective", "step" (norm of the change of A) and "time" (seconds) after
-        each update, the start first.
+        "objective", "step" and "time" (seconds) after each update, the start
+        first. The step is the norm of the change in the solver's coordinates,
+        in which the start has norm 10.
     converged_ : bool
     engine_ : str
     engine_reason_ : str
@@ -192,19 +193,21 @@ class NeighborhoodComponents(
         self.classes_, labels = check_classes(targets)
         self._check_parameters(points, labels)
         features, unit = standard_units(points)
-        start = self._start(features, labels, unit)
+        start, coordinates = solver_coordinates(
+            self._start(features, labels, unit), features, labels
+        )
         work = Workload(len(points), len(points), len(start), self.max_iter)
         engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
         self.engine_ = engine.name
 
-        def fitted(scaled_map: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(scaled_map / unit, points, labels)
+        def fitted(parameters: NDArray) -> dict[str, Any]:
+            return self._fitted_attributes(parameters @ coordinates / unit, points, labels)
 
         progress = ProgressBar("NeighborhoodComponents", self.max_iter)
         listeners = ScikitLearnCallbacks(self, self.max_iter, points, targets, fitted)
         callbacks: list[Callback] = [listeners, *([progress] if self.verbose else [])]
         outcome = run(
-            self._method(features, labels, unit, engine),
+            self._method(features, labels, unit, coordinates, engine),
             start,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -243,12 +246,15 @@ class NeighborhoodComponents(
             init = self.components_
         return starting_map(init, features, labels, n_components, self.random_state, unit)
 
-    def _method(self, features: NDArray, labels: NDArray, unit: float, engine: Engine) -> Method:
-        """The solver, on the mean over points as a function of the map of scaled features."""
+    def _method(
+        self, features: NDArray, labels: NDArray, unit: float, coordinates: NDArray, engine: Engine
+    ) -> Method:
+        """The solver, on the mean over points as a function of B, where the map is B P."""
         priors = class_priors("empirical", labels)
         penalty = 0.0 if self.regularization == "auto" else float(self.regularization) / unit**2
 
-        def mean_objective(A: NDArray) -> tuple[float, NDArray]:
+        def mean_objective(B: NDArray) -> tuple[float, NDArray]:
+            A = B @ coordinates
             value, gradient = value_and_gradient(
                 A,
                 features,
@@ -258,7 +264,8 @@ class NeighborhoodComponents(
                 objective=self.objective,
                 priors=priors,
             )
-            return penalized(value / len(labels), gradient / len(labels), A, penalty)
+            value, gradient = penalized(value / len(labels), gradient / len(labels), A, penalty)
+            return value, gradient @ coordinates
 
         solve = conjugate_gradients if self.solver == "cg" else lbfgs
         return solve(mean_objective)

@@ -18,15 +18,15 @@ PALETTE = (
     "#717581",
     "#92dadd",
 )
-# Beyond ten classes colors return with another mark.
-MARKERS = ("o", "^", "s", "D", "v", "P")
+# Five colors share a mark, so that the nearest among the ten differ by their mark too.
+MARKERS = ("o", "^", "s", "v", "D", "P", "<", "X", ">", "p")
 
 _CONTRAST = 4.5  # of text on white, as WCAG 2.1 asks for at level AA
 
 
 def class_style(index: int) -> tuple[str, str]:
-    """Color and marker of a class by its number; 60 classes differ."""
-    return PALETTE[index % len(PALETTE)], MARKERS[index // len(PALETTE) % len(MARKERS)]
+    """Color and marker of a class by its number; 50 classes differ."""
+    return PALETTE[index % len(PALETTE)], MARKERS[index // 5 % len(MARKERS)]
 
 
 def readable(color: str) -> str:

@@ -20,6 +20,8 @@ MAX_POINTS = 20_000  # more of them make a slow picture, not a better one
 MAX_LABELS = 40  # more names than this cover the points
 _MAX_VECTOR_POINTS = 2_000  # above, the points become pixels inside a PDF or SVG too
 _MAX_NAME = 18
+_CORE = (0.005, 0.995)  # quantiles of each coordinate that are always inside the frame
+_STRETCH = 1.3  # how many times wider than that the frame may get to hold all points
 _INK = "#555555"
 
 
@@ -56,7 +58,8 @@ class ProjectionDisplay:
     -----
     Of more than 20 000 points a sample is drawn, always the same one, in which
     every class keeps its share and at least one point; of more than 40 classes
-    the 40 largest are named. Either is said below the picture.
+    the 40 largest are named; a few points so far away that they would crowd all
+    others into a corner lie outside the frame. Each is said below the picture.
 
     Examples
     --------
@@ -160,9 +163,10 @@ class ProjectionDisplay:
         self.figure_ = self.ax_.figure  # type: ignore[assignment]
         _draw_points(self.ax_, points[shown], labels[shown])
         _frame(self.ax_, self.title, equal=embedding.shape[1] > 1)
-        named = _largest(labels)
-        _draw_names(self.ax_, class_anchors(points, labels, len(classes))[named], names, named)
-        notes = [note, _sample_note(shown, labels), _names_note(named, names)]
+        anchors, named = class_anchors(points, labels, len(classes)), _largest(labels)
+        outside = _crop(self.ax_, points, anchors)
+        _draw_names(self.ax_, anchors[named], names, named)
+        notes = [note, _sample_note(shown, labels), _names_note(named, names), outside]
         _draw_note(self.ax_, "; ".join(filter(None, notes)))
         return self
 
@@ -255,7 +259,8 @@ def _draw_points(ax: "Axes", points: NDArray, labels: NDArray) -> None:
     for marker in dict.fromkeys(marker for _, marker in styles):
         rows = markers == marker
         ax.scatter(
-            *points[rows].T,
+            points[rows, 0],
+            points[rows, 1],
             s=size,
             c=colors[rows],
             marker=marker,
@@ -273,6 +278,22 @@ def _frame(ax: "Axes", title: str | None, *, equal: bool) -> None:
         ax.set_aspect("equal", adjustable="datalim")
     if title:
         ax.set_title(title, parse_math=False)
+
+
+def _crop(ax: "Axes", points: NDArray, anchors: NDArray) -> str:
+    """Leave out a few far points that would crowd all others into a corner, and say so."""
+    low, high = np.quantile(points, _CORE, axis=0)
+    low, high = np.minimum(low, anchors.min(axis=0)), np.maximum(high, anchors.max(axis=0))
+    core = float((high - low).max())
+    if core > 0 and np.ptp(points, axis=0).max() > _STRETCH * core:
+        # The limits stay free, as equal units of both axes need one of them to widen.
+        ax.dataLim.set_points(np.array([low - 0.05 * core, high + 0.05 * core]))
+    ax.autoscale_view()
+    ax.apply_aspect()
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    inside = (points >= (left, bottom)) & (points <= (right, top))
+    n_outside = int((~inside.all(axis=1)).sum())
+    return f"{n_outside:,} far point{'s' * (n_outside > 1)} outside the frame" if n_outside else ""
 
 
 def _draw_names(ax: "Axes", anchors: NDArray, names: list[str], named: NDArray) -> None:
@@ -309,8 +330,6 @@ def _line(color: str) -> dict[str, Any]:
 
 def _places(ax: "Axes", anchors: NDArray, texts: list[str], font: float) -> NDArray:
     """Offsets of names from their anchors, in points of 1/72 inch, for the figure's size now."""
-    ax.autoscale_view()
-    ax.apply_aspect()
     to_points = 72 / ax.figure.dpi
     pixels = ax.transData.transform(anchors) * to_points
     lower, upper = ax.bbox.get_points() * to_points
