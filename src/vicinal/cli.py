@@ -40,18 +40,25 @@ def main(args: Sequence[str] | None = None) -> None:
         Arguments. None: those of the process.
     """
     try:
+        sys.exit(_run(args))
+    except KeyboardInterrupt:  # before a command has begun
+        sys.exit(INTERRUPTED)
+
+
+def _run(args: Sequence[str] | None) -> int | str:
+    """Exit code, or what to say instead of running."""
+    try:
         import rich  # noqa: F401
         import typer  # noqa: F401
     except ImportError:
-        sys.exit("vicinal's command line needs the extra 'cli': pip install 'vicinal[cli]'")
+        return "vicinal's command line needs the extra 'cli': pip install 'vicinal[cli]'"
     try:
-        code = build_app()(args=args, prog_name="vicinal", standalone_mode=False)
+        return build_app()(args=args, prog_name="vicinal", standalone_mode=False) or 0
     except Exception as error:
         if not hasattr(error, "format_message"):  # typer's own errors, about the arguments
             raise
         _say(_usage(error))
-        code = getattr(error, "exit_code", 2)
-    sys.exit(code or 0)
+        return getattr(error, "exit_code", 2)
 
 
 def build_app() -> "typer.Typer":
@@ -96,9 +103,7 @@ def build_app() -> "typer.Typer":
         output: Annotated[
             Path, typer.Option("--output", "-o", help="Picture to write: .png, .pdf or .svg.")
         ] = Path("vicinal-demo.png"),
-        seed: Annotated[
-            int, typer.Option(min=0, max=2**32 - 1, help="Which split into training and test.")
-        ] = 0,
+        seed: Annotated[int, typer.Option(help="Which split into training and test.")] = 0,
         as_json: Annotated[
             bool, typer.Option("--json", help="Write the numbers to standard output as JSON.")
         ] = False,
@@ -111,13 +116,13 @@ def build_app() -> "typer.Typer":
         Prints a table of accuracies and saves a picture of the projections.
         Needs no network and takes a few seconds.
         """
-        with _errors_in_one_line(debug), _interrupt_stops():
-            _demo(output, seed, as_json)
+        with _errors_in_one_line(debug), _Interrupts() as interrupts:
+            _demo(output, seed, as_json, interrupts)
 
     return app
 
 
-def _demo(output: Path, seed: int, as_json: bool) -> None:
+def _demo(output: Path, seed: int, as_json: bool, interrupts: "_Interrupts") -> None:
     """Compare, save the picture, then show: numbers on stdout, all else on stderr."""
     from rich.console import Console
 
@@ -125,11 +130,13 @@ def _demo(output: Path, seed: int, as_json: bool) -> None:
 
     require_matplotlib("vicinal demo")
     check_picture_path(output)
-    with _progress(Console(stderr=True)) as on_step:
+    with _progress(Console(stderr=True), interrupts) as on_step:
         from vicinal import demo  # scikit-learn takes a second to import
 
         result = demo.compare(demo.load_split(seed=seed), on_step)
-        save_figure(demo.draw(result.projections), output)
+        figure = demo.draw(result.projections)
+        interrupts.check()
+        save_figure(figure, output)
     if as_json:
         about = {"version": __version__, "seed": seed, "picture": str(output)}
         print(json.dumps(about | result.as_dict(), indent=2))
@@ -142,7 +149,7 @@ def _show(console: "Console", result: "Comparison", seed: int, output: Path) -> 
     console.print(_table(result, seed))
     console.print(
         f"Picture: {output}\n"
-        "Next: another --seed, or your own data: from vicinal import NeighborhoodComponents",
+        "Next: another --seed, or your own data with vicinal.NeighborhoodComponents",
         markup=False,  # a path may hold brackets
         highlight=False,
         soft_wrap=True,  # and must stay in one piece to be copied
@@ -178,37 +185,64 @@ def _add_group(table: "Table", scores: "list[Score]") -> None:
 
 
 def _cells(score: "Score") -> tuple[str, ...]:
-    seconds = "-" if score.fit_seconds is None else f"{score.fit_seconds:.2f} s"
-    return score.method, score.rule, str(score.n_components), f"{score.accuracy:.1%}", seconds
+    accuracy, seconds = f"{score.accuracy:.1%}", _duration(score.fit_seconds)
+    return score.method, score.rule, str(score.n_components), accuracy, seconds
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    return f"{seconds:.2f} s" if seconds >= 0.01 else "< 0.01 s"
 
 
 @contextmanager
-def _progress(console: "Console") -> Iterator[Callable[[str, int, int], None]]:
+def _progress(
+    console: "Console", interrupts: "_Interrupts"
+) -> Iterator[Callable[[str, int, int], None]]:
     """A line on the terminal that says what is being done; silent elsewhere."""
     with console.status("Starting", spinner="line") as status:
-        yield lambda text, step, n_steps: status.update(f"{text} ({step} of {n_steps})")
+
+        def on_step(text: str, step: int, n_steps: int) -> None:
+            interrupts.check()
+            status.update(f"{text} ({step} of {n_steps})")
+
+        yield on_step
 
 
 class _Interrupted(BaseException):
-    """Ctrl-C, where a KeyboardInterrupt would be taken as a wish to keep the best fit so far."""
+    """Ctrl-C, where a fit would take a KeyboardInterrupt as a wish to keep the best so far."""
 
 
-@contextmanager
-def _interrupt_stops() -> Iterator[None]:
-    """Let Ctrl-C end the command, even inside a fit."""
-    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not usual or threading.current_thread() is not threading.main_thread():
-        yield
-        return
+class _Interrupts:
+    """Lets Ctrl-C end the command, even inside a fit.
 
-    def stop(signum: int, frame: FrameType | None) -> None:
-        raise _Interrupted
+    An exception that a signal raises inside a finalizer or a callback from C is
+    lost (numba has both), so it is remembered too.
+    """
 
-    signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    def __init__(self) -> None:
+        self.happened = False
+
+    def __enter__(self) -> "_Interrupts":
+        usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        self._installed = usual and threading.current_thread() is threading.main_thread()
+        if self._installed:
+            signal.signal(signal.SIGINT, self._stop)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.check()  # an error that came after it came of it
+
+    def _stop(self, signum: int, frame: FrameType | None) -> None:
+        self.happened = True
+        self.check()
+
+    def check(self) -> None:
+        """Stop here if Ctrl-C was pressed."""
+        if self.happened:
+            raise _Interrupted
 
 
 @contextmanager
@@ -221,7 +255,7 @@ def _errors_in_one_line(debug: bool) -> Iterator[None]:
         try:
             yield
         except (KeyboardInterrupt, _Interrupted):
-            _say("interrupted; nothing was written")
+            _say("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:  # the reader of our output has left; typer ends quietly
             raise

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
+from vicinal.inputs.checks import check_count
 from vicinal.nca import NeighborhoodComponents
 from vicinal.report import ProjectionDisplay
 from vicinal.report.support import require_matplotlib
@@ -141,6 +142,7 @@ def load_split(seed: int = 0, n_rows: int | None = None) -> Split:
     >>> split.X_train.shape, split.X_test.shape
     ((1257, 64), (540, 64))
     """
+    check_count("seed", seed, 0, 2**32 - 1)
     X, y = load_digits(return_X_y=True)
     X, y = X[:n_rows] / 16, y[:n_rows]
     X_train, X_test, y_train, y_test = train_test_split(

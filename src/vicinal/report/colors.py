@@ -36,7 +36,7 @@ def readable(color: str) -> str:
     --------
     >>> from vicinal.report.colors import readable
     >>> readable("#000080"), readable("#ffff00")
-    ('#000080', '#7c7c00')
+    ('#000080', '#7b7b00')
     """
     red, green, blue = to_rgb(color)
     while 1.05 / (_luminance(red, green, blue) + 0.05) < _CONTRAST:

@@ -21,7 +21,7 @@ MAX_LABELS = 40  # more names than this cover the points
 _MAX_VECTOR_POINTS = 2_000  # above, the points become pixels inside a PDF or SVG too
 _MAX_NAME = 18
 _CORE = (0.005, 0.995)  # quantiles of each coordinate that are always inside the frame
-_STRETCH = 1.3  # how many times wider than that the frame may get to hold all points
+_STRETCH = 1.5  # how many times wider than that the frame may get to hold all points
 _INK = "#555555"
 
 
@@ -164,10 +164,10 @@ class ProjectionDisplay:
         _draw_points(self.ax_, points[shown], labels[shown])
         _frame(self.ax_, self.title, equal=embedding.shape[1] > 1)
         anchors, named = class_anchors(points, labels, len(classes)), _largest(labels)
-        outside = _crop(self.ax_, points, anchors)
+        outside = _crop(self.ax_, points[shown], anchors)
         _draw_names(self.ax_, anchors[named], names, named)
         notes = [note, _sample_note(shown, labels), _names_note(named, names), outside]
-        _draw_note(self.ax_, "; ".join(filter(None, notes)))
+        _draw_note(self.ax_, "\n".join(filter(None, notes)))
         return self
 
     def _classes(self, embedding: NDArray) -> tuple[NDArray, NDArray]:
@@ -286,8 +286,10 @@ def _crop(ax: "Axes", points: NDArray, anchors: NDArray) -> str:
     low, high = np.minimum(low, anchors.min(axis=0)), np.maximum(high, anchors.max(axis=0))
     core = float((high - low).max())
     if core > 0 and np.ptp(points, axis=0).max() > _STRETCH * core:
+        reach = (_STRETCH - 1) / 2 * core
+        near = ((points >= low - reach) & (points <= high + reach)).all(axis=1)
         # The limits stay free, as equal units of both axes need one of them to widen.
-        ax.dataLim.set_points(np.array([low - 0.05 * core, high + 0.05 * core]))
+        ax.dataLim.update_from_data_xy(points[near], ignore=True)
     ax.autoscale_view()
     ax.apply_aspect()
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
@@ -302,8 +304,8 @@ def _draw_names(ax: "Axes", anchors: NDArray, names: list[str], named: NDArray) 
 
     from vicinal.report.colors import class_style, readable
 
-    font = 13 if len(named) <= 12 else 10
     texts = [names[c] for c in named]
+    font = 13 if len("".join(texts)) <= 40 and len(texts) <= 12 else 10
     for c, text, anchor, place in zip(
         named, texts, anchors, _places(ax, anchors, texts, font), strict=True
     ):

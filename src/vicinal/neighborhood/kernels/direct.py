@@ -1,13 +1,17 @@
 """Fused passes for low dimension: distances, weights and moments of a row while it is in cache.
 
 Points come transposed, shape (d, n), so that the innermost loops run over
-contiguous memory; coordinates are taken four at a time to spare loads and stores.
+contiguous memory. Loads are what limits them: two outputs share each load of
+the inputs, and coordinates are taken four at a time.
 """
 
 import numpy as np
 from numba import njit
 
 from vicinal.neighborhood.kernels.weights import OPTIONS, rescale, weigh_column, weigh_row
+
+# Bytes of distances kept per output: small beside the first-level cache, long beside a vector.
+_ROW_BYTES = 4096
 
 
 @njit(**OPTIONS)
@@ -32,22 +36,38 @@ def rows(
     moment (k, d) or (k, 0). Whole arrays and positions come in, not slices:
     only contiguous arrays vectorize.
     """
-    tile = 4096 // keys.itemsize
-    buffer = np.empty(tile, keys.dtype)
+    tile = _ROW_BYTES // keys.itemsize
+    buffer = np.empty((2, tile), keys.dtype)
     for start in range(first_key, last_key, tile):
         stop = min(start + tile, last_key)
-        s = buffer[: stop - start]
-        for i in range(peak.size):
-            query = first_query + i
-            _squared_distances(queries, query, keys, start, s)
-            _leave_out(s, own[query] - start)
-            old_peak = s.dtype.type(peak[i])
-            new_peak, more_mass, more_slope = weigh_row(law, s, key_weights[start:stop], old_peak)
-            factor = rescale(old_peak, new_peak)
-            peak[i] = new_peak
-            mass[i] = factor * mass[i] + more_mass
-            slope[i] = factor * slope[i] + more_slope
-            _add_moments(s, keys, start, factor, moment[i])
+        s, t = buffer[0, : stop - start], buffer[1, : stop - start]
+        weights = key_weights[start:stop]
+        for i in range(0, peak.size, 2):
+            # The last of an odd number is paired with itself; its twin then weighs nothing.
+            j = min(i + 1, peak.size - 1)
+            a, b = first_query + i, first_query + j
+            _squared_distances(queries, a, b, keys, start, s, t)
+            _leave_out(s, own[a] - start)
+            _leave_out(t, own[b] - start)
+            factor = _fold(law, s, weights, i, peak, mass, slope)
+            if j > i:
+                twin_factor = _fold(law, t, weights, j, peak, mass, slope)
+            else:
+                t[:] = 0
+                twin_factor = 1.0
+            _add_moments(s, t, keys, start, factor, twin_factor, moment[i], moment[j])
+
+
+@njit(**OPTIONS)
+def _fold(law, s, weights, i, peak, mass, slope):
+    """Weigh one row and add it up; returns what brings sums at the old peak to the new one."""
+    old_peak = s.dtype.type(peak[i])
+    new_peak, more_mass, more_slope = weigh_row(law, s, weights, old_peak)
+    factor = rescale(old_peak, new_peak)
+    peak[i] = new_peak
+    mass[i] = factor * mass[i] + more_mass
+    slope[i] = factor * slope[i] + more_slope
+    return factor
 
 
 @njit(**OPTIONS)
@@ -71,19 +91,24 @@ def columns(
     (n,), own (m,): the query to leave out. Accumulators of the keys at hand
     only: total (k,), moment (k, d).
     """
-    tile = 4096 // queries.itemsize
-    buffer = np.empty(tile, queries.dtype)
+    tile = _ROW_BYTES // queries.itemsize
+    buffer = np.empty((2, tile), queries.dtype)
     for start in range(first_query, last_query, tile):
         stop = min(start + tile, last_query)
-        s = buffer[: stop - start]
-        for j in range(total.size):
-            key = first_key + j
-            _squared_distances(keys, key, queries, start, s)
-            _leave_out(s, own[key] - start)
-            total[j] += weigh_column(
-                law, s, log_slopes[start:stop], coefficients[start:stop], key_weights[key]
-            )
-            _add_moments(s, queries, start, 1.0, moment[j])
+        s, t = buffer[0, : stop - start], buffer[1, : stop - start]
+        slopes, shares = log_slopes[start:stop], coefficients[start:stop]
+        for i in range(0, total.size, 2):
+            j = min(i + 1, total.size - 1)
+            a, b = first_key + i, first_key + j
+            _squared_distances(keys, a, b, queries, start, s, t)
+            _leave_out(s, own[a] - start)
+            _leave_out(t, own[b] - start)
+            total[i] += weigh_column(law, s, slopes, shares, key_weights[a])
+            if j > i:
+                total[j] += weigh_column(law, t, slopes, shares, key_weights[b])
+            else:
+                t[:] = 0
+            _add_moments(s, t, queries, start, 1.0, 1.0, moment[i], moment[j])
 
 
 @njit(**OPTIONS)
@@ -93,68 +118,92 @@ def _leave_out(s, position):
 
 
 @njit(**OPTIONS)
-def _squared_distances(origins, i, points, start, s):
-    """s_j = |origins_i - points_(start + j)|², first the odd coordinates, then four at a time."""
+def _squared_distances(origins, a, b, points, start, s, t):
+    """Squared distances of origins a and b to the points from `start` on, into s and t."""
     d, stop = origins.shape[0], start + s.size
     first = d % 4
-    if first == 1:
-        x = origins[0, i]
-        u = points[0, start:stop]
-        for j in range(s.size):
-            a = x - u[j]
-            s[j] = a * a
-    elif first == 2:
-        x, y = origins[0, i], origins[1, i]
-        u, v = points[0, start:stop], points[1, start:stop]
-        for j in range(s.size):
-            a, b = x - u[j], y - v[j]
-            s[j] = a * a + b * b
-    elif first == 3:
-        x, y, z = origins[0, i], origins[1, i], origins[2, i]
-        u, v, w = points[0, start:stop], points[1, start:stop], points[2, start:stop]
-        for j in range(s.size):
-            a, b, c = x - u[j], y - v[j], z - w[j]
-            s[j] = a * a + b * b + c * c
-    else:
+    if first == 0:
         s[:] = 0
-    for k in range(first, d, 4):
-        x, y, z, t = origins[k, i], origins[k + 1, i], origins[k + 2, i], origins[k + 3, i]
-        u, v = points[k, start:stop], points[k + 1, start:stop]
-        w, r = points[k + 2, start:stop], points[k + 3, start:stop]
+        t[:] = 0
+    elif first == 1:
+        u = points[0, start:stop]
+        a0, b0 = origins[0, a], origins[0, b]
         for j in range(s.size):
-            a, b, c, e = x - u[j], y - v[j], z - w[j], t - r[j]
-            s[j] += a * a + b * b + c * c + e * e
+            s0, t0 = a0 - u[j], b0 - u[j]
+            s[j] = s0 * s0
+            t[j] = t0 * t0
+    elif first == 2:
+        u, v = points[0, start:stop], points[1, start:stop]
+        a0, a1, b0, b1 = origins[0, a], origins[1, a], origins[0, b], origins[1, b]
+        for j in range(s.size):
+            s0, s1, t0, t1 = a0 - u[j], a1 - v[j], b0 - u[j], b1 - v[j]
+            s[j] = s0 * s0 + s1 * s1
+            t[j] = t0 * t0 + t1 * t1
+    else:
+        u, v, w = points[0, start:stop], points[1, start:stop], points[2, start:stop]
+        a0, a1, a2 = origins[0, a], origins[1, a], origins[2, a]
+        b0, b1, b2 = origins[0, b], origins[1, b], origins[2, b]
+        for j in range(s.size):
+            s0, s1, s2 = a0 - u[j], a1 - v[j], a2 - w[j]
+            t0, t1, t2 = b0 - u[j], b1 - v[j], b2 - w[j]
+            s[j] = s0 * s0 + s1 * s1 + s2 * s2
+            t[j] = t0 * t0 + t1 * t1 + t2 * t2
+    for k in range(first, d, 4):
+        u, v = points[k, start:stop], points[k + 1, start:stop]
+        w, x = points[k + 2, start:stop], points[k + 3, start:stop]
+        a0, a1, a2, a3 = origins[k, a], origins[k + 1, a], origins[k + 2, a], origins[k + 3, a]
+        b0, b1, b2, b3 = origins[k, b], origins[k + 1, b], origins[k + 2, b], origins[k + 3, b]
+        for j in range(s.size):
+            s0, s1, s2, s3 = a0 - u[j], a1 - v[j], a2 - w[j], a3 - x[j]
+            t0, t1, t2, t3 = b0 - u[j], b1 - v[j], b2 - w[j], b3 - x[j]
+            s[j] += s0 * s0 + s1 * s1 + s2 * s2 + s3 * s3
+            t[j] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
 
 
 @njit(**OPTIONS)
-def _add_moments(weights, points, start, factor, moment):
-    """moment ← factor · moment + Σ_j weights_j points_(start + j), four coordinates at a time."""
-    d, stop = moment.size, start + weights.size
+def _add_moments(s, t, points, start, s_factor, t_factor, s_moment, t_moment):
+    """moment ← factor · moment + Σ_j weight_j point_j, for weights s and t."""
+    d, stop = s_moment.size, start + s.size
+    zero = s.dtype.type(0)
     for k in range(0, d - d % 4, 4):
         u, v = points[k, start:stop], points[k + 1, start:stop]
-        w, r = points[k + 2, start:stop], points[k + 3, start:stop]
-        a = b = c = e = weights.dtype.type(0)
-        for j in range(weights.size):
-            a += weights[j] * u[j]
-            b += weights[j] * v[j]
-            c += weights[j] * w[j]
-            e += weights[j] * r[j]
-        moment[k] = factor * moment[k] + a
-        moment[k + 1] = factor * moment[k + 1] + b
-        moment[k + 2] = factor * moment[k + 2] + c
-        moment[k + 3] = factor * moment[k + 3] + e
+        w, x = points[k + 2, start:stop], points[k + 3, start:stop]
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = zero
+        for j in range(s.size):
+            s0 += s[j] * u[j]
+            t0 += t[j] * u[j]
+            s1 += s[j] * v[j]
+            t1 += t[j] * v[j]
+            s2 += s[j] * w[j]
+            t2 += t[j] * w[j]
+            s3 += s[j] * x[j]
+            t3 += t[j] * x[j]
+        _update(s_moment, k, s_factor, s0, s1)
+        _update(s_moment, k + 2, s_factor, s2, s3)
+        _update(t_moment, k, t_factor, t0, t1)
+        _update(t_moment, k + 2, t_factor, t2, t3)
     k = d - d % 4
     if d % 4 >= 2:
         u, v = points[k, start:stop], points[k + 1, start:stop]
-        a = b = weights.dtype.type(0)
-        for j in range(weights.size):
-            a += weights[j] * u[j]
-            b += weights[j] * v[j]
-        moment[k] = factor * moment[k] + a
-        moment[k + 1] = factor * moment[k + 1] + b
+        s0 = s1 = t0 = t1 = zero
+        for j in range(s.size):
+            s0 += s[j] * u[j]
+            t0 += t[j] * u[j]
+            s1 += s[j] * v[j]
+            t1 += t[j] * v[j]
+        _update(s_moment, k, s_factor, s0, s1)
+        _update(t_moment, k, t_factor, t0, t1)
     if d % 2 == 1:
         u = points[d - 1, start:stop]
-        a = weights.dtype.type(0)
-        for j in range(weights.size):
-            a += weights[j] * u[j]
-        moment[d - 1] = factor * moment[d - 1] + a
+        s0 = t0 = zero
+        for j in range(s.size):
+            s0 += s[j] * u[j]
+            t0 += t[j] * u[j]
+        s_moment[d - 1] = s_factor * s_moment[d - 1] + s0
+        t_moment[d - 1] = t_factor * t_moment[d - 1] + t0
+
+
+@njit(**OPTIONS)
+def _update(moment, k, factor, first, second):
+    moment[k] = factor * moment[k] + first
+    moment[k + 1] = factor * moment[k + 1] + second
