@@ -216,8 +216,9 @@ class _Interrupted(BaseException):
 class _Interrupts:
     """Lets Ctrl-C end the command, even inside a fit.
 
-    An exception that a signal raises inside a finalizer or a callback from C is
-    lost (numba has both), so it is remembered too.
+    An exception that a signal raises inside a finalizer or a callback from C
+    (numba has both) is lost, but for a traceback. So it is remembered, and the
+    traceback is not shown.
     """
 
     def __init__(self) -> None:
@@ -228,16 +229,22 @@ class _Interrupts:
         self._installed = usual and threading.current_thread() is threading.main_thread()
         if self._installed:
             signal.signal(signal.SIGINT, self._stop)
+            self._show, sys.unraisablehook = sys.unraisablehook, self._unraisable
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            sys.unraisablehook = self._show
         self.check()  # an error that came after it came of it
 
     def _stop(self, signum: int, frame: FrameType | None) -> None:
         self.happened = True
         self.check()
+
+    def _unraisable(self, lost: Any) -> None:
+        if not isinstance(lost.exc_value, _Interrupted):
+            self._show(lost)
 
     def check(self) -> None:
         """Stop here if Ctrl-C was pressed."""
