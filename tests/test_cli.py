@@ -46,7 +46,11 @@ def no_fit(monkeypatch):
 
 
 def run(*args):
-    return CliRunner().invoke(build_app(), args)
+    try:
+        runner = CliRunner(mix_stderr=False)
+    except TypeError:  # newer ones never mix
+        runner = CliRunner()
+    return runner.invoke(build_app(), args)
 
 
 def run_main(capsys, *args):

@@ -293,7 +293,7 @@ def _usage(error: Any) -> str:
 
 
 def _say(line: str) -> None:
-    print(f"vicinal: {line}", file=sys.stderr)
+    print(f"vicinal: {line}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ class BlockedEngine(TiledEngine):
         super().__init__(n_jobs, tile)
         self.into_tile = into_tile
         self.compiled = compiled
+        self._sweeps = _load_sweeps(compiled)
 
     def _working_dtype(self, dtype: DTypeLike, reach: float) -> DTypeLike:
         return dtype if _product_error(dtype, reach) < _SINGLE_ERROR else np.float64
@@ -63,18 +64,8 @@ class BlockedEngine(TiledEngine):
     def _limits(self) -> AbstractContextManager[Any]:
         return one_blas_thread()
 
-    def _sweeps(self) -> ModuleType:
-        """Functions weigh_rows and weigh_columns on a tile of distances."""
-        if self.compiled:
-            from vicinal.neighborhood.kernels import products
-
-            return products
-        from vicinal.neighborhood import sweeps
-
-        return sweeps
-
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
-        sweep = self._sweeps().weigh_rows
+        sweep = self._sweeps.weigh_rows
         keys = arranged.keys.points
         distances = _distances(arranged.queries.points, keys, arranged.reach)
 
@@ -103,7 +94,7 @@ class BlockedEngine(TiledEngine):
     def _column_folder(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
-        sweep = self._sweeps().weigh_columns
+        sweep = self._sweeps.weigh_columns
         queries = arranged.queries.points
         distances = _distances(arranged.keys.points, queries, arranged.reach)
 
@@ -130,6 +121,17 @@ class BlockedEngine(TiledEngine):
         n = into.stop - into.start
         edges = np.linspace(into.start, into.stop, -(-n // self.into_tile) + 1).astype(int)
         return [slice(*edge) for edge in itertools.pairwise(edges.tolist())]
+
+
+def _load_sweeps(compiled: bool) -> ModuleType:
+    """Module with weigh_rows and weigh_columns on a tile of distances."""
+    if compiled:
+        from vicinal.neighborhood.kernels import products
+
+        return products
+    from vicinal.neighborhood import sweeps
+
+    return sweeps
 
 
 class _Buffer:

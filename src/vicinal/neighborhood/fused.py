@@ -21,14 +21,20 @@ class FusedEngine(TiledEngine):
     name = "fused"
     default_tile = 256
 
-    def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
+    def __init__(self, n_jobs: int | None = None, tile: int | None = None) -> None:
+        super().__init__(n_jobs, tile)
+        # Here and not at the top: importing the module must not load numba. Nor later, in the
+        # middle of a fit: an interrupt would leave numba half imported.
         from vicinal.neighborhood.kernels import direct
 
+        self._kernels = direct
+
+    def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
         queries, keys = _transposed(arranged)
 
         def fold(piece: Rectangle, sums: RowSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
-            direct.rows(
+            self._kernels.rows(
                 law.code,
                 queries,
                 out.start,
@@ -48,13 +54,11 @@ class FusedEngine(TiledEngine):
     def _column_folder(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
-        from vicinal.neighborhood.kernels import direct
-
         queries, keys = _transposed(arranged)
 
         def fold(piece: Rectangle, sums: ColumnSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
-            direct.columns(
+            self._kernels.columns(
                 law.code,
                 keys,
                 out.start,
