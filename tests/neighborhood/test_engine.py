@@ -12,9 +12,9 @@ from vicinal.neighborhood.threads import effective_n_threads, run_in_order
     ("work", "name", "reason"),
     [
         (Workload(150, 150, 4, 200), "blocked", "before a compiler would start"),
-        (Workload(20_000, 20_000, 2), "fused", "at most 8 dimensions"),
-        (Workload(20_000, 20_000, 8), "fused", "at most 8 dimensions"),
-        (Workload(20_000, 20_000, 9), "blocked", "more than 8 dimensions"),
+        (Workload(20_000, 20_000, 2), "fused", "at most 32 dimensions"),
+        (Workload(20_000, 20_000, 32), "fused", "at most 32 dimensions"),
+        (Workload(20_000, 20_000, 33), "blocked", "more than 32 dimensions"),
     ],
 )
 def test_auto_says_what_and_why(work, name, reason):

@@ -19,11 +19,11 @@ STARTS = ("auto", "rca", "lda", "pca", "identity", "random")
 # small enough to leave the whitening of all but the least directions alone.
 RIDGE = 1e-8
 
-# Relative ridge of the coordinates solvers work in: directions of little variance, mostly noise,
-# shall not move first.
-_COORDINATE_RIDGE = 0.1
+# Relative ridge of the coordinates solvers work in. Smaller ones converge faster, but let
+# directions of little variance, mostly noise, move first: docs/decisions/0003.
+_COORDINATE_RIDGE = 10.0
 
-_BLOCK = 4096
+_BLOCK = 1024
 
 # Smallest and largest values, by bytes per number, whose inverse is a number too.
 _UNITS = {8: (1e-300, 1e300), 4: (1e-30, 1e30)}
@@ -99,10 +99,9 @@ def standard_units(X: NDArray) -> tuple[NDArray, float]:
 def solver_coordinates(A: NDArray, X: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
     """The start as A = B P, in coordinates B that suit a solver, and P.
 
-    P = c (S_W + ridge)^(-1/2): a step in B moves every within-class direction
-    alike, however differently features vary or correlate. c makes the norm of
-    the start 10, as a solver's first step has norm 1. Measured in
-    docs/decisions/0003-solver-coordinates.md.
+    P = c (S_W + ridge)^(-1/2): a step in B moves the directions of large
+    within-class variance alike. c makes the norm of the start 10, as a solver's
+    first step has norm 1. Measured in docs/decisions/0003-solver-coordinates.md.
     """
     variances, directions = eigh(_within(X, labels))
     variances = variances + _COORDINATE_RIDGE * variances.mean()

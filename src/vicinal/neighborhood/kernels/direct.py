@@ -121,38 +121,41 @@ def _leave_out(s, position):
 def _squared_distances(origins, a, b, points, start, s, t):
     """Squared distances of origins a and b to the points from `start` on, into s and t."""
     d, stop = origins.shape[0], start + s.size
-    first = d % 4
-    if first == 0:
-        s[:] = 0
-        t[:] = 0
-    elif first == 1:
-        u = points[0, start:stop]
-        a0, b0 = origins[0, a], origins[0, b]
+    first = (d - 1) % 4 + 1  # 1 to 4 coordinates begin the sums, the others are added by fours
+    u, a0, b0 = points[0, start:stop], origins[0, a], origins[0, b]
+    if first == 1:
         for j in range(s.size):
             s0, t0 = a0 - u[j], b0 - u[j]
             s[j] = s0 * s0
             t[j] = t0 * t0
     elif first == 2:
-        u, v = points[0, start:stop], points[1, start:stop]
-        a0, a1, b0, b1 = origins[0, a], origins[1, a], origins[0, b], origins[1, b]
+        v, a1, b1 = points[1, start:stop], origins[1, a], origins[1, b]
         for j in range(s.size):
             s0, s1, t0, t1 = a0 - u[j], a1 - v[j], b0 - u[j], b1 - v[j]
             s[j] = s0 * s0 + s1 * s1
             t[j] = t0 * t0 + t1 * t1
-    else:
-        u, v, w = points[0, start:stop], points[1, start:stop], points[2, start:stop]
-        a0, a1, a2 = origins[0, a], origins[1, a], origins[2, a]
-        b0, b1, b2 = origins[0, b], origins[1, b], origins[2, b]
+    elif first == 3:
+        v, a1, b1 = points[1, start:stop], origins[1, a], origins[1, b]
+        w, a2, b2 = points[2, start:stop], origins[2, a], origins[2, b]
         for j in range(s.size):
             s0, s1, s2 = a0 - u[j], a1 - v[j], a2 - w[j]
             t0, t1, t2 = b0 - u[j], b1 - v[j], b2 - w[j]
             s[j] = s0 * s0 + s1 * s1 + s2 * s2
             t[j] = t0 * t0 + t1 * t1 + t2 * t2
+    else:
+        v, a1, b1 = points[1, start:stop], origins[1, a], origins[1, b]
+        w, a2, b2 = points[2, start:stop], origins[2, a], origins[2, b]
+        x, a3, b3 = points[3, start:stop], origins[3, a], origins[3, b]
+        for j in range(s.size):
+            s0, s1, s2, s3 = a0 - u[j], a1 - v[j], a2 - w[j], a3 - x[j]
+            t0, t1, t2, t3 = b0 - u[j], b1 - v[j], b2 - w[j], b3 - x[j]
+            s[j] = s0 * s0 + s1 * s1 + s2 * s2 + s3 * s3
+            t[j] = t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
     for k in range(first, d, 4):
-        u, v = points[k, start:stop], points[k + 1, start:stop]
-        w, x = points[k + 2, start:stop], points[k + 3, start:stop]
-        a0, a1, a2, a3 = origins[k, a], origins[k + 1, a], origins[k + 2, a], origins[k + 3, a]
-        b0, b1, b2, b3 = origins[k, b], origins[k + 1, b], origins[k + 2, b], origins[k + 3, b]
+        u, a0, b0 = points[k, start:stop], origins[k, a], origins[k, b]
+        v, a1, b1 = points[k + 1, start:stop], origins[k + 1, a], origins[k + 1, b]
+        w, a2, b2 = points[k + 2, start:stop], origins[k + 2, a], origins[k + 2, b]
+        x, a3, b3 = points[k + 3, start:stop], origins[k + 3, a], origins[k + 3, b]
         for j in range(s.size):
             s0, s1, s2, s3 = a0 - u[j], a1 - v[j], a2 - w[j], a3 - x[j]
             t0, t1, t2, t3 = b0 - u[j], b1 - v[j], b2 - w[j], b3 - x[j]
