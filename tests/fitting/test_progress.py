@@ -2,8 +2,8 @@ import io
 
 import numpy as np
 
-from vicinal.fitting.loop import Update
 from vicinal.fitting.progress import ProgressBar
+from vicinal.fitting.update import Update
 
 
 class Terminal(io.StringIO):

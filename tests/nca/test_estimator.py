@@ -226,7 +226,9 @@ def test_warm_start_goes_on_from_the_last_map(iris):
     assert_allclose(model.history_["objective"][0], first, rtol=1e-12)
     assert model.objective_ >= first
     model.set_params(n_components=3)
-    with pytest.raises(ValueError, match=r"init has shape \(2, 4\), but n_components=3"):
+    with pytest.raises(
+        ValueError, match=r"goes on from a map of shape \(2, 4\), but this fit needs \(3, 4\)"
+    ):
         model.fit(*iris)
 
 

@@ -284,6 +284,14 @@ class EngineConformance:
         assert_rows_agree(sums, ORACLE.rows(pairs, GAUSSIAN), case)
         assert np.isneginf(sums.finish().log_mass[1, [0, 1, 3, 4]]).all()
 
+    @pytest.mark.parametrize("n_classes", [1, 3, 60, 120])
+    def test_few_or_many_classes(self, n_classes):
+        rng = np.random.default_rng(n_classes)
+        pairs = Pairs.among(rng.normal(size=(120, 2)), np.arange(120) % n_classes)
+        case = Case(pairs, GAUSSIAN, rng)
+        sums = self.make(tile=16).rows(pairs, GAUSSIAN)
+        assert_rows_agree(sums, ORACLE.rows(pairs, GAUSSIAN), case)
+
     @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (0, 0)])
     def test_no_queries_or_no_keys(self, n, m):
         pairs = Pairs(np.zeros((n, 2)), np.zeros((m, 2)))

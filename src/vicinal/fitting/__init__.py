@@ -1,6 +1,7 @@
 """The one loop behind every iterative fit, and the methods that run in it."""
 
 from vicinal.fitting.descent import conjugate_gradients, lbfgs
-from vicinal.fitting.loop import Method, Outcome, Update, run
+from vicinal.fitting.loop import Method, Outcome, run
+from vicinal.fitting.update import Update
 
 __all__ = ["Method", "Outcome", "Update", "conjugate_gradients", "lbfgs", "run"]

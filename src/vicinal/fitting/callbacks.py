@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from vicinal.fitting.loop import Update
+from vicinal.fitting.update import Update
 
 __all__ = ["CallbackSupport", "ScikitLearnCallbacks", "with_callbacks"]
 

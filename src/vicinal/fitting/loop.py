@@ -13,30 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from vicinal.fitting.progress import ProgressBar
+from vicinal.fitting.update import Update
+
 __all__ = ["Callback", "Method", "Outcome", "Report", "Update", "run"]
-
-
-@dataclass(frozen=True)
-class Update:
-    """Parameters after an update; iteration 0 is the start.
-
-    Attributes
-    ----------
-    iteration : int
-    parameters : ndarray
-    objective : float
-        What is maximized.
-    step : float
-        Norm of the change of the parameters.
-    time : float
-        Seconds since the loop began.
-    """
-
-    iteration: int
-    parameters: NDArray
-    objective: float
-    step: float
-    time: float
 
 
 # Called after every update; True asks to stop.
@@ -85,6 +65,7 @@ def run(
     tol: float,
     callbacks: Sequence[Callback] = (),
     name: str = "The fit",
+    verbose: int = 0,
 ) -> Outcome:
     """Run `method` from `start` until it converges, is told to stop, or runs out of updates.
 
@@ -98,7 +79,9 @@ def run(
         Converged when an update gains at most tol · max(1, |objective|).
     callbacks : sequence of Callback
     name : str
-        For warnings.
+        For warnings and progress.
+    verbose : int, default=0
+        1: show a line of progress.
 
     Returns
     -------
@@ -109,7 +92,8 @@ def run(
     ConvergenceWarning
         If it ends for any reason but convergence or a callback's wish.
     """
-    record = _Record(max_iter, tol, callbacks)
+    progress = ProgressBar(name, max_iter) if verbose else None
+    record = _Record(max_iter, tol, [*callbacks, *([progress] if progress else [])])
     try:
         own_end = method(start, record.report)
         ended = record.ended or own_end
@@ -119,6 +103,8 @@ def run(
         ended = (False, "interrupted; the best parameters so far are kept")
     converged, message = ended
     outcome = record.outcome(converged, message)
+    if progress:
+        progress.close(message)
     if not converged and not record.stopped_by_callback:
         warnings.warn(
             f"{name} stopped before convergence after {outcome.n_iter} updates: {message}.",

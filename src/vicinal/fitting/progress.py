@@ -4,7 +4,7 @@ import sys
 import time
 from typing import TextIO
 
-from vicinal.fitting.loop import Update
+from vicinal.fitting.update import Update
 
 __all__ = ["ProgressBar"]
 

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.fitting import conjugate_gradients, lbfgs, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
-from vicinal.fitting.loop import Callback, Method
-from vicinal.fitting.progress import ProgressBar
+from vicinal.fitting.loop import Method
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
 from vicinal.inputs.starts import solver_coordinates, standard_units, starting_map
 from vicinal.metric import MahalanobisMixin
@@ -203,22 +202,20 @@ class NeighborhoodComponents(
         def fitted(parameters: NDArray) -> dict[str, Any]:
             return self._fitted_attributes(parameters @ coordinates / unit, points, labels)
 
-        progress = ProgressBar("NeighborhoodComponents", self.max_iter)
         listeners = ScikitLearnCallbacks(self, self.max_iter, points, targets, fitted)
-        callbacks: list[Callback] = [listeners, *([progress] if self.verbose else [])]
         outcome = run(
             self._method(features, labels, unit, coordinates, engine),
             start,
             max_iter=self.max_iter,
             tol=self.tol,
-            callbacks=callbacks,
+            callbacks=[listeners],
             name="NeighborhoodComponents",
+            verbose=self.verbose,
         )
-        if self.verbose:
-            progress.close(outcome.message)
         self.objective_, self.n_iter_ = outcome.objective, max(1, outcome.n_iter)
         self.history_, self.converged_ = outcome.history, outcome.converged
-        self.__dict__.update(fitted(outcome.parameters))
+        for name, value in fitted(outcome.parameters).items():
+            setattr(self, name, value)
         listeners.close(outcome.parameters)
         return self
 
@@ -240,11 +237,16 @@ class NeighborhoodComponents(
             )
 
     def _start(self, features: NDArray, labels: NDArray, unit: float) -> NDArray:
-        n_components = self.n_components or features.shape[1]
+        shape = self.n_components or features.shape[1], features.shape[1]
         init = self.init
         if self.warm_start and hasattr(self, "components_"):
             init = self.components_
-        return starting_map(init, features, labels, n_components, self.random_state, unit)
+            if init.shape != shape:
+                raise ValueError(
+                    f"warm_start=True goes on from a map of shape {init.shape}, but this fit needs "
+                    f"{shape}: set warm_start=False, or keep n_components and the features."
+                )
+        return starting_map(init, features, labels, shape[0], self.random_state, unit)
 
     def _method(
         self, features: NDArray, labels: NDArray, unit: float, coordinates: NDArray, engine: Engine
@@ -326,7 +328,7 @@ class NeighborhoodComponents(
 
     def _log_probabilities(self, X: ArrayLike) -> NDArray:
         queries = np.asarray(self.transform(X))  # set_output may have made a data frame of it
-        work = Workload(*queries.shape[:1], *self._keys.shape)
+        work = Workload(len(queries), *self._keys.shape)
         engine, _ = choose_engine(self.engine, work, self.n_jobs)
         return class_log_probabilities(
             queries, self._keys, self._key_labels, len(self.classes_), engine=engine, law=GAUSSIAN

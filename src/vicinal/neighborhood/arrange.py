@@ -195,12 +195,12 @@ def rectangles(outputs: Side, inputs: Side, out: slice, into: slice) -> Iterator
     if outputs.bounds is None or inputs.bounds is None:
         yield Rectangle(out, into, DIFFERENT)
         return
-    first = np.searchsorted(inputs.bounds, into.start, side="right") - 1
-    last = np.searchsorted(inputs.bounds, into.stop, side="left") - 1
+    first, last = _classes_in(inputs.bounds, into)
     below = slice(out.start, _clip(outputs.bounds[first], out))
     above = slice(_clip(outputs.bounds[last + 1], out), out.stop)
     yield from _nonempty(Rectangle(below, into, DIFFERENT), Rectangle(above, into, DIFFERENT))
-    for c in range(first, last + 1):
+    first_out, last_out = _classes_in(outputs.bounds, out)
+    for c in range(max(first, first_out), min(last, last_out) + 1):
         rows = slice(_clip(outputs.bounds[c], out), _clip(outputs.bounds[c + 1], out))
         same = slice(_clip(inputs.bounds[c], into), _clip(inputs.bounds[c + 1], into))
         yield from _nonempty(
@@ -208,6 +208,13 @@ def rectangles(outputs: Side, inputs: Side, out: slice, into: slice) -> Iterator
             Rectangle(rows, same, SAME),
             Rectangle(rows, slice(same.stop, into.stop), DIFFERENT),
         )
+
+
+def _classes_in(bounds: NDArray, within: slice) -> tuple[int, int]:
+    """First and last class with a point at these positions."""
+    first = np.searchsorted(bounds, within.start, side="right") - 1
+    last = np.searchsorted(bounds, within.stop, side="left") - 1
+    return int(first), int(last)
 
 
 def _clip(position: int, within: slice) -> int:

@@ -1,6 +1,6 @@
 """Engine for any dimension: matrix products over tiles, one elementwise sweep between them."""
 
-import itertools
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import ModuleType
@@ -45,16 +45,16 @@ class BlockedEngine(TiledEngine):
 
     name = "blocked"
     default_tile = 512
+    default_into_tile = 512
 
     def __init__(
         self,
         n_jobs: int | None = None,
         tile: int | None = None,
-        into_tile: int = 512,
+        into_tile: int | None = None,
         compiled: bool = True,
     ) -> None:
-        super().__init__(n_jobs, tile)
-        self.into_tile = into_tile
+        super().__init__(n_jobs, tile, into_tile)
         self.compiled = compiled
         self._sweeps = _load_sweeps(compiled)
 
@@ -65,62 +65,52 @@ class BlockedEngine(TiledEngine):
         return one_blas_thread()
 
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
-        sweep = self._sweeps.weigh_rows
-        keys = arranged.keys.points
+        keys, sweep = arranged.keys.points, self._sweeps.weigh_rows
         distances = _distances(arranged.queries.points, keys, arranged.reach)
+        room = _Room(keys.dtype)
 
         def fold(piece: Rectangle, sums: RowSums) -> None:
-            p, out = piece.part, piece.out
+            p, out, into = piece.part, piece.out, piece.into
             factor = np.empty(out.stop - out.start)
-            buffer = _Buffer(self.into_tile, out, keys)
-            for into in self._split(piece.into):
-                s = distances(out, into, buffer)
-                sweep(
-                    law.code,
-                    s,
-                    arranged.key_weights[into],
-                    arranged.own[out] - into.start,
-                    sums.peak[p],
-                    sums.mass[p],
-                    sums.slope[p],
-                    factor,
-                )
-                if sums.moment.shape[-1]:
-                    sums.moment[p] *= factor[:, None]
-                    sums.moment[p] += np.matmul(s, keys[into], out=buffer.moment)
+            s = distances(out, into, room)
+            sweep(
+                law.code,
+                s,
+                arranged.key_weights[into],
+                arranged.own[out] - into.start,
+                sums.peak[p],
+                sums.mass[p],
+                sums.slope[p],
+                factor,
+            )
+            if sums.moment.shape[-1]:
+                sums.moment[p] *= factor[:, None]
+                sums.moment[p] += s @ keys[into]
 
         return fold
 
     def _column_folder(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
-        sweep = self._sweeps.weigh_columns
-        queries = arranged.queries.points
+        queries, sweep = arranged.queries.points, self._sweeps.weigh_columns
         distances = _distances(arranged.keys.points, queries, arranged.reach)
+        room = _Room(queries.dtype)
 
         def fold(piece: Rectangle, sums: ColumnSums) -> None:
-            p, out = piece.part, piece.out
-            buffer = _Buffer(self.into_tile, out, queries)
-            for into in self._split(piece.into):
-                s = distances(out, into, buffer)
-                sweep(
-                    law.code,
-                    s,
-                    arranged.key_weights[out],
-                    log_slopes[p, into],
-                    coefficients[p, into],
-                    arranged.owner[out] - into.start,
-                    sums.total,
-                )
-                sums.moment += np.matmul(s, queries[into], out=buffer.moment)
+            p, out, into = piece.part, piece.out, piece.into
+            s = distances(out, into, room)
+            sweep(
+                law.code,
+                s,
+                arranged.key_weights[out],
+                log_slopes[p, into],
+                coefficients[p, into],
+                arranged.owner[out] - into.start,
+                sums.total,
+            )
+            sums.moment[:] += s @ queries[into]
 
         return fold
-
-    def _split(self, into: slice) -> list[slice]:
-        """Pieces of equal size: a narrow last product would waste what BLAS does best."""
-        n = into.stop - into.start
-        edges = np.linspace(into.start, into.stop, -(-n // self.into_tile) + 1).astype(int)
-        return [slice(*edge) for edge in itertools.pairwise(edges.tolist())]
 
 
 def _load_sweeps(compiled: bool) -> ModuleType:
@@ -134,16 +124,21 @@ def _load_sweeps(compiled: bool) -> ModuleType:
     return sweeps
 
 
-class _Buffer:
-    """Room for the products of one rectangle: fresh pages would cost as much as the sweep."""
+class _Room:
+    """Memory for a tile of distances, one per thread: fresh pages cost as much as the sweep."""
 
-    def __init__(self, width: int, out: slice, points: NDArray) -> None:
-        self.n = out.stop - out.start
-        self._tile = np.empty(self.n * width, points.dtype)
-        self.moment = np.empty((self.n, points.shape[1]), points.dtype)
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._dtype = dtype
+        self._local = threading.local()
 
-    def tile(self, width: int) -> NDArray:
-        return self._tile[: self.n * width].reshape(self.n, width)
+    def tile(self, out: slice, into: slice) -> NDArray:
+        """An uninitialized array of shape (outputs, inputs), valid until the next call."""
+        shape = out.stop - out.start, into.stop - into.start
+        size = shape[0] * shape[1]
+        flat = getattr(self._local, "flat", None)
+        if flat is None or flat.size < size:
+            flat = self._local.flat = np.empty(size, self._dtype)
+        return flat[:size].reshape(shape)
 
 
 def _product_error(dtype: DTypeLike, reach: float) -> float:
@@ -153,12 +148,12 @@ def _product_error(dtype: DTypeLike, reach: float) -> float:
 
 def _distances(
     outputs: NDArray, inputs: NDArray, reach: float
-) -> Callable[[slice, slice, _Buffer], NDArray]:
+) -> Callable[[slice, slice, _Room], NDArray]:
     """Function that fills a tile with the squared distances of outputs to inputs."""
     if outputs.dtype == np.float64 and _product_error(np.float64, reach) > _DOUBLE_ERROR:
 
-        def by_differences(out: slice, into: slice, buffer: _Buffer) -> NDArray:
-            tile = buffer.tile(into.stop - into.start)
+        def by_differences(out: slice, into: slice, room: _Room) -> NDArray:
+            tile = room.tile(out, into)
             return cdist(outputs[out], inputs[into], "sqeuclidean", out=tile)
 
         return by_differences
@@ -167,8 +162,8 @@ def _distances(
     left = np.hstack([-2.0 * outputs, _norms(outputs), ones_out]).astype(outputs.dtype)
     right = np.hstack([inputs, ones_in, _norms(inputs)]).astype(inputs.dtype)
 
-    def by_products(out: slice, into: slice, buffer: _Buffer) -> NDArray:
-        return np.matmul(left[out], right[into].T, out=buffer.tile(into.stop - into.start))
+    def by_products(out: slice, into: slice, room: _Room) -> NDArray:
+        return np.matmul(left[out], right[into].T, out=room.tile(out, into))
 
     return by_products
 

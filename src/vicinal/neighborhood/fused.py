@@ -21,8 +21,13 @@ class FusedEngine(TiledEngine):
     name = "fused"
     default_tile = 256
 
-    def __init__(self, n_jobs: int | None = None, tile: int | None = None) -> None:
-        super().__init__(n_jobs, tile)
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        tile: int | None = None,
+        into_tile: int | None = None,
+    ) -> None:
+        super().__init__(n_jobs, tile, into_tile)
         # Here and not at the top: importing the module must not load numba. Nor later, in the
         # middle of a fit: an interrupt would leave numba half imported.
         from vicinal.neighborhood.kernels import direct

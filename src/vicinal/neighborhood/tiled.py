@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from vicinal.neighborhood.arrange import LOG2E, Arrangement, Rectangle, arrange, rectangles
+from vicinal.neighborhood.arrange import LOG2E, Arrangement, Rectangle, Side, arrange, rectangles
 from vicinal.neighborhood.laws import GAUSSIAN, Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -42,14 +42,23 @@ class TiledEngine(ABC):
         Number of threads. None: every core. The result does not depend on it.
     tile : int, optional
         Number of outputs per task.
+    into_tile : int, optional
+        Number of inputs folded at a time. None: all of a task's.
     """
 
     name: str
     default_tile: int
+    default_into_tile: int | None = None
 
-    def __init__(self, n_jobs: int | None = None, tile: int | None = None) -> None:
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        tile: int | None = None,
+        into_tile: int | None = None,
+    ) -> None:
         self.n_threads = effective_n_threads(n_jobs)
         self.tile = tile or self.default_tile
+        self.into_tile = into_tile or self.default_into_tile
 
     @abstractmethod
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
@@ -81,7 +90,7 @@ class TiledEngine(ABC):
         def work(task: Task) -> RowSums:
             out, into = task
             partial = RowSums.empty(pairs.n_parts, out.stop - out.start, width)
-            for piece in rectangles(arranged.queries, arranged.keys, out, into):
+            for piece in self._pieces(arranged.queries, arranged.keys, out, into):
                 fold(piece, partial.rows(_within(piece.out, out)))
             return _natural_peaks(partial, law, arranged.weight_peak)
 
@@ -103,13 +112,17 @@ class TiledEngine(ABC):
         def work(task: Task) -> ColumnSums:
             out, into = task
             partial = ColumnSums.empty(out.stop - out.start, d)
-            for piece in rectangles(arranged.keys, arranged.queries, out, into):
+            for piece in self._pieces(arranged.keys, arranged.queries, out, into):
                 fold(piece, partial.rows(_within(piece.out, out)))
             return partial
 
         for (out, _), partial in self._run(work, m, n):
             sums.put(out, sums.rows(out).merge(partial))
         return _undo_columns(sums, arranged)
+
+    def _pieces(self, outputs: Side, inputs: Side, out: slice, into: slice) -> Iterator[Rectangle]:
+        for part in _slices(into.start, into.stop, self.into_tile or into.stop):
+            yield from rectangles(outputs, inputs, out, part)
 
     def _run(
         self, work: Callable[[Task], Result], n_out: int, n_in: int
@@ -122,14 +135,14 @@ class TiledEngine(ABC):
 
 def _tasks(n_out: int, n_in: int, tile: int) -> list[Task]:
     """Blocks of outputs × inputs; they depend on the sizes only, never on the threads."""
-    outs = _slices(n_out, tile)
+    outs = _slices(0, n_out, tile)
     chunks = -(-_ENOUGH_TASKS // max(1, len(outs)))
     chunk = max(_SMALLEST_CHUNK, -(-n_in // chunks))
-    return [(out, into) for out in outs for into in _slices(n_in, chunk)]
+    return [(out, into) for out in outs for into in _slices(0, n_in, chunk)]
 
 
-def _slices(n: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+def _slices(start: int, stop: int, size: int) -> list[slice]:
+    return [slice(a, min(a + size, stop)) for a in range(start, stop, size)]
 
 
 def _within(piece: slice, tile: slice) -> slice:

@@ -1,0 +1,30 @@
+"""What a fit tells about each of its updates."""
+
+from dataclasses import dataclass
+
+from numpy.typing import NDArray
+
+__all__ = ["Update"]
+
+
+@dataclass(frozen=True)
+class Update:
+    """Parameters after an update; iteration 0 is the start.
+
+    Attributes
+    ----------
+    iteration : int
+    parameters : ndarray
+    objective : float
+        What is maximized.
+    step : float
+        Norm of the change of the parameters.
+    time : float
+        Seconds since the loop began.
+    """
+
+    iteration: int
+    parameters: NDArray
+    objective: float
+    step: float
+    time: float
