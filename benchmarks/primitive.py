@@ -137,7 +137,7 @@ def blocked_table(page, n, repeats):
     for dtype in (np.float64, np.float32):
         rate = gemm_rate(dtype, ALL_CORES)
         for d in (16, 32, 64, 128, 256):
-            Z = points(n, d, dtype) / np.sqrt(d)
+            Z = (points(n, d, dtype) / np.sqrt(d)).astype(dtype)
             labels = np.random.default_rng(0).integers(0, 10, n)
             plain = engine_times(BlockedEngine(ALL_CORES), Pairs.among(Z), repeats)
             labeled = engine_times(BlockedEngine(ALL_CORES), Pairs.among(Z, labels), repeats)

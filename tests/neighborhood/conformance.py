@@ -303,10 +303,11 @@ class EngineConformance:
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
     def test_refuses_what_would_overflow(self, bad):
-        points = np.zeros((4, 2))
+        fine, points = np.zeros((3, 2)), np.zeros((4, 2))
         points[2, 1] = bad
-        with pytest.raises(ValueError, match="squared distances overflow"):
-            self.make().rows(Pairs.among(points), GAUSSIAN)
+        for pairs in (Pairs.among(points), Pairs(points, fine), Pairs(fine, points)):
+            with pytest.raises(ValueError, match="squared distances overflow"):
+                self.make().rows(pairs, GAUSSIAN)
 
     def test_float32_far_beyond_its_own_squares(self):
         points = np.array([[0.0], [1.0], [1e25]], dtype=np.float32)

@@ -79,7 +79,7 @@ class Arrangement:
     scale : float
         Points here are scale · (z - center).
     reach : float
-        Largest coordinate of all of them.
+        Largest norm of all of them.
     """
 
     queries: Side
@@ -99,7 +99,7 @@ def arrange(
     """Sort, center and scale; exponents of the Gaussian law become powers of two.
 
     `working_dtype` picks the precision from that of the input and the largest
-    coordinate after centering.
+    distance from the center.
     """
     center = _center(pairs.keys)
     scale = float(np.sqrt(LOG2E)) if law is GAUSSIAN else 1.0
@@ -131,15 +131,16 @@ def _center(keys: NDArray) -> NDArray:
     return np.median(sample, axis=0) if len(sample) else np.zeros(keys.shape[1])
 
 
-def _reach(queries: NDArray, keys: NDArray) -> float:
-    """Largest coordinate; refuses what would overflow when squared."""
-    reach = max(np.abs(queries).max(initial=0.0), np.abs(keys).max(initial=0.0))
-    if not reach < _FARTHEST:
+def _reach(*sides: NDArray) -> float:
+    """Largest distance from the center; refuses what would overflow when squared."""
+    largest = float(np.max([np.abs(points).max(initial=0.0) for points in sides]))
+    if not largest < _FARTHEST:
         raise ValueError(
-            f"The projected points reach {reach:.3g} from their center (NaN or beyond "
+            f"The projected points reach {largest:.3g} from their center (NaN or beyond "
             f"{_FARTHEST:g}): squared distances overflow. Scale the data or the map down."
         )
-    return float(reach)
+    squares = [np.einsum("nd,nd->n", points, points).max(initial=0.0) for points in sides]
+    return float(np.sqrt(max(squares)))
 
 
 def _by_class(pairs: Pairs) -> tuple[NDArray, NDArray, NDArray | None, NDArray | None]:

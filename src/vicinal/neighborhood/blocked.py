@@ -142,7 +142,7 @@ class _Room:
 
 
 def _product_error(dtype: DTypeLike, reach: float) -> float:
-    """What |q|² + |k|² - 2 q·k may err by, for coordinates up to `reach`."""
+    """What |q|² + |k|² - 2 q·k may err by, for norms up to `reach`."""
     return 4.0 * reach**2 * float(np.finfo(dtype).eps)
 
 

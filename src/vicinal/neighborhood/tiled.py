@@ -71,7 +71,7 @@ class TiledEngine(ABC):
         """Prepare the layout; return what adds one rectangle to the sums of its keys."""
 
     def _working_dtype(self, dtype: DTypeLike, reach: float) -> DTypeLike:
-        """Precision of the inner loops, given the largest distance from the center."""
+        """Precision of the inner loops, given the largest norm after centering."""
         # A float32 square overflows beyond 1e19: use float64 long before.
         return dtype if reach < 1e15 else np.float64
 
