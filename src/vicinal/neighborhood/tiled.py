@@ -129,8 +129,15 @@ class TiledEngine(ABC):
     ) -> Iterator[tuple[Task, Result]]:
         tasks = _tasks(n_out, n_in, self.tile)
         threads = self.n_threads if n_out * n_in >= _PAIRS_WORTH_A_THREAD else 1
+
+        def quiet_work(task: Task) -> Result:
+            # `arrange` has refused what could overflow. Infinities are meant (a pair left out, a
+            # sum still empty), and BLAS may raise flags for padding that it never uses.
+            with np.errstate(all="ignore"):
+                return work(task)
+
         with self._limits():
-            yield from zip(tasks, run_in_order(work, tasks, threads), strict=True)
+            yield from zip(tasks, run_in_order(quiet_work, tasks, threads), strict=True)
 
 
 def _tasks(n_out: int, n_in: int, tile: int) -> list[Task]:
