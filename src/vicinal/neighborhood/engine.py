@@ -77,8 +77,8 @@ class _Rule:
 # Loading the compiler takes about as long as NumPy needs for this many pairs.
 SMALL_WORK = 50_000_000
 
-# Measured crossover (benchmarks/results/primitive.md): fused is faster below 24 dimensions, as
-# fast up to 40 in either precision.
+# Measured crossover (benchmarks/results/primitive.md): fused is clearly faster up to 24
+# dimensions, and as fast from there to 40, in either precision.
 FUSED_MAX_DIMS = 32
 
 _RULES = (
