@@ -30,6 +30,9 @@ __all__ = ["Comparison", "Projection", "Score", "Split", "compare", "draw", "loa
 N_NEIGHBORS = 5
 # Five dimensions are enough for most of what 64 pixels tell; two are what a picture can show.
 DIMENSIONS = (5, 2)
+# Of 0, 1e-4, 1e-3 and 1e-2 the best in 3-fold cross-validation on the training part, in both
+# dimensions and for seeds 0, 1 and 2.
+REGULARIZATION = 1e-3
 NEIGHBORS_RULE = f"{N_NEIGHBORS}-NN"
 OWN_RULE = "own rule"
 
@@ -189,16 +192,17 @@ def _models(d: int) -> list[tuple[str, Any]]:
     return [
         ("PCA", PCA(n_components=d)),
         ("LDA", LinearDiscriminantAnalysis(n_components=d)),
-        ("NCA", NeighborhoodComponents(n_components=d)),
+        ("NCA", NeighborhoodComponents(n_components=d, regularization=REGULARIZATION)),
     ]
 
 
 def _compile(split: Split) -> None:
-    """One update in each dimension, so that the times are those of fitting alone."""
+    """One update, so that the times are those of fitting alone."""
+    # By name: for so little work "auto" would not call the compiler at all.
+    model = NeighborhoodComponents(n_components=2, max_iter=1, engine="fused")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for d in DIMENSIONS:
-            NeighborhoodComponents(n_components=d, max_iter=1).fit(split.X_train, split.y_train)
+        model.fit(split.X_train, split.y_train)
 
 
 def _raw_score(split: Split) -> Score:
