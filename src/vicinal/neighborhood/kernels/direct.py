@@ -8,7 +8,7 @@ the inputs, and coordinates are taken four at a time.
 import numpy as np
 from numba import njit
 
-from vicinal.neighborhood.kernels.weights import OPTIONS, rescale, weigh_column, weigh_row
+from .weights import OPTIONS, rescale, weigh_column, weigh_row
 
 # Bytes of distances kept per output: small beside the first-level cache, long beside a vector.
 _ROW_BYTES = 4096

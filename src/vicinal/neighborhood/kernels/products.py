@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from vicinal.neighborhood.kernels.weights import OPTIONS, rescale, weigh_column, weigh_row
+from .weights import OPTIONS, rescale, weigh_column, weigh_row
 
 
 @njit(**OPTIONS)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from vicinal.neighborhood.kernels.arithmetic import REDUCTION, larger, power_of_two
+from .arithmetic import REDUCTION, larger, power_of_two
 
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": REDUCTION, "cache": True}
 GAUSSIAN = 0
