@@ -23,6 +23,12 @@ def data():
         ({"init": [[np.nan] * 3] * 3}, ValueError, "init contains NaN"),
         ({"init": "lda"}, ValueError, "init='lda' finds at most n_classes - 1 = 1 directions"),
         ({"objective": "auc"}, ValueError, "objective='auc' is unknown"),
+        (
+            {"prior": "flat"},
+            ValueError,
+            "prior='flat' is unknown: use one of 'empirical', 'uniform'",
+        ),
+        ({"prior": [0.7, 0.2, 0.1]}, ValueError, "must be 2 positive numbers that sum to 1"),
         ({"solver": "newton"}, ValueError, "solver='newton' is unknown"),
         ({"regularization": -1}, ValueError, "regularization=-1 must be finite and 0 or larger"),
         ({"regularization": "big"}, TypeError, "regularization='big' must be a number"),

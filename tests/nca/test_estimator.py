@@ -87,6 +87,32 @@ def test_probabilities_follow_the_nca_rule(iris):
     assert_allclose(model.predict_proba(X[test]).sum(axis=1), 1.0, rtol=1e-12)
 
 
+@pytest.mark.parametrize("prior", ["uniform", [0.2, 0.5, 0.3]])
+def test_priors_enter_the_fit_and_the_probabilities(iris, prior):
+    keep = np.r_[0:50, 50:80, 100:115]  # classes of 50, 30 and 15
+    X, y = iris[0][keep], iris[1][keep]
+    model = NeighborhoodComponents(2, prior=prior, regularization=0.01).fit(X, y)
+    value, _ = objective(model.components_, X, y, prior=prior, regularization=0.95)
+    assert_allclose(model.objective_, value / 95, rtol=1e-9)
+    Z, Q = X @ model.components_.T, iris[0] @ model.components_.T
+    weights = np.exp(-np.square(Q[:, None] - Z[None]).sum(-1))
+    density = np.stack([weights[:, y == c].mean(axis=1) for c in range(3)], axis=1)
+    posterior = density * (np.full(3, 1 / 3) if prior == "uniform" else prior)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    assert_allclose(model.predict_proba(iris[0]), posterior, rtol=1e-8, atol=1e-12)
+    assert_array_equal(model.predict(iris[0]), posterior.argmax(axis=1))
+
+
+def test_the_empirical_prior_given_by_hand_changes_only_the_leave_one_out_counts(iris):
+    keep = np.r_[0:50, 50:80, 100:115]
+    X, y = iris[0][keep], iris[1][keep]
+    settings = {"init": "pca", "max_iter": 1, "tol": 1.0}
+    by_name = NeighborhoodComponents(2, **settings).fit(X, y)
+    by_hand = NeighborhoodComponents(2, prior=np.array([50, 30, 15]) / 95, **settings).fit(X, y)
+    by_hand.components_, by_hand._keys = by_name.components_, by_name._keys
+    assert_allclose(by_hand.predict_proba(X), by_name.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
 def test_far_queries_still_get_probabilities(iris):
     model = NeighborhoodComponents(2).fit(*iris)
     probabilities = model.predict_proba(np.full((1, 4), 1e6))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["check_choice", "check_classes", "check_count", "check_nonnegative"]
+__all__ = ["check_choice", "check_classes", "check_count", "check_nonnegative", "check_prior"]
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
@@ -50,3 +50,15 @@ def check_classes(y: NDArray) -> tuple[NDArray, NDArray]:
             "least two classes."
         )
     return classes, codes
+
+
+def check_prior(prior: Any, n_classes: int) -> str | NDArray:
+    """Return "empirical", "uniform", or positive probabilities of the classes."""
+    if isinstance(prior, str):
+        return check_choice("prior", prior, ("empirical", "uniform"))
+    array = np.asarray(prior, dtype=np.float64)
+    if array.shape != (n_classes,) or not (array > 0).all() or not np.isclose(array.sum(), 1.0):
+        raise ValueError(
+            f"prior={prior!r} must be {n_classes} positive numbers that sum to 1, one per class."
+        )
+    return array

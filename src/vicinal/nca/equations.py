@@ -14,6 +14,7 @@ __all__ = [
     "OBJECTIVES",
     "ClassPriors",
     "class_log_probabilities",
+    "class_log_weights",
     "class_priors",
     "coefficients",
     "penalized",
@@ -40,18 +41,24 @@ class ClassPriors:
     same_log_weights: NDArray | float
 
 
-def class_priors(prior: str | NDArray, labels: NDArray) -> ClassPriors:
-    """Class-conditional densities with a prior (3.11, 3.12, with 1/N_c' inside the sum).
+def class_log_weights(prior: str | NDArray, counts: NDArray) -> NDArray:
+    """log(π_c / N_c) of each class, up to a constant (3.11, 3.12, with 1/N_c' inside the sum).
 
     The empirical prior π_c = N_c / N cancels against 1 / N_c: that is classic
     NCA, where every key weighs the same.
     """
+    if isinstance(prior, str):
+        return np.zeros(len(counts)) if prior == "empirical" else -np.log(counts)
+    return np.log(prior) - np.log(counts)
+
+
+def class_priors(prior: str | NDArray, labels: NDArray) -> ClassPriors:
+    """What the prior adds in leave-one-out sums over points with these labels."""
     if isinstance(prior, str) and prior == "empirical":
         return ClassPriors(None, 0.0)
     counts = np.bincount(labels)
-    log_prior = np.zeros(len(counts)) if isinstance(prior, str) else np.log(prior)
     others = np.maximum(counts - 1, 1)
-    return ClassPriors((log_prior - np.log(counts))[labels], np.log(counts / others)[labels])
+    return ClassPriors(class_log_weights(prior, counts)[labels], np.log(counts / others)[labels])
 
 
 def point_log_probabilities(rows: Rows, priors: ClassPriors) -> tuple[NDArray, NDArray]:
@@ -117,17 +124,19 @@ def class_log_probabilities(
     queries: NDArray,
     keys: NDArray,
     labels: NDArray,
-    n_classes: int,
+    log_weights: NDArray,
     *,
     engine: Engine,
     law: Law,
 ) -> NDArray:
-    """log p(c | x) of new points by the NCA rule (3.25), shape (n, n_classes).
+    """log p(c | x) of new points by the NCA rule (3.24, 3.25), shape (n, n_classes).
 
-    One rows pass per class over that class's keys: the pairs are visited once in all.
+    One rows pass per class over that class's keys: the pairs are visited once in
+    all. `log_weights` are those of `class_log_weights`.
     """
-    log_mass = np.empty((n_classes, len(queries)))
-    for c in range(n_classes):
+    log_mass = np.empty((len(log_weights), len(queries)))
+    for c, log_weight in enumerate(log_weights):
         pairs = Pairs(queries, keys[labels == c])
-        log_mass[c] = engine.rows(pairs, law, moments=False).finish().log_mass[0]
+        rows = engine.rows(pairs, law, moments=False).finish()
+        log_mass[c] = log_weight + rows.log_mass[0]
     return (log_mass - np.logaddexp.reduce(log_mass, axis=0)).T

@@ -15,12 +15,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from vicinal.fitting import conjugate_gradients, lbfgs, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.loop import Method
-from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
+from vicinal.inputs.checks import (
+    check_choice,
+    check_classes,
+    check_count,
+    check_nonnegative,
+    check_prior,
+)
 from vicinal.inputs.starts import solver_coordinates, standard_units, starting_map
 from vicinal.metric import MahalanobisMixin
 from vicinal.nca.equations import (
     OBJECTIVES,
     class_log_probabilities,
+    class_log_weights,
     class_priors,
     penalized,
     value_and_gradient,
@@ -62,6 +69,10 @@ class NeighborhoodComponents(
     objective : {"accuracy", "log"}, default="accuracy"
         What is maximized: the mean over points of p_i, the expected
         leave-one-out accuracy of picking a neighbor, or of log p_i.
+    prior : {"empirical", "uniform"} or array-like of shape (n_classes,), default="empirical"
+        Prior probabilities of the classes, in the order of `classes_`, when
+        p_i and `predict_proba` are read as posteriors of class-conditional
+        densities. "empirical" is classic NCA, where large classes attract more.
     solver : {"auto", "lbfgs", "cg"}, default="auto"
         L-BFGS (which "auto" picks) or nonlinear conjugate gradients.
     regularization : float or "auto", default="auto"
@@ -149,6 +160,7 @@ class NeighborhoodComponents(
         *,
         init: Any = "auto",
         objective: str = "accuracy",
+        prior: Any = "empirical",
         solver: str = "auto",
         regularization: float | str = "auto",
         max_iter: int = 200,
@@ -162,6 +174,7 @@ class NeighborhoodComponents(
         self.n_components = n_components
         self.init = init
         self.objective = objective
+        self.prior = prior
         self.solver = solver
         self.regularization = regularization
         self.max_iter = max_iter
@@ -222,6 +235,7 @@ class NeighborhoodComponents(
     def _check_parameters(self, X: NDArray, labels: NDArray) -> None:
         check_choice("objective", self.objective, OBJECTIVES)
         check_choice("solver", self.solver, SOLVERS)
+        check_prior(self.prior, len(self.classes_))
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
         if self.regularization != "auto":
@@ -252,7 +266,7 @@ class NeighborhoodComponents(
         self, features: NDArray, labels: NDArray, unit: float, coordinates: NDArray, engine: Engine
     ) -> Method:
         """The solver, on the mean over points as a function of B, where the map is B P."""
-        priors = class_priors("empirical", labels)
+        priors = class_priors(check_prior(self.prior, len(self.classes_)), labels)
         penalty = 0.0 if self.regularization == "auto" else float(self.regularization) / unit**2
 
         def mean_objective(B: NDArray) -> tuple[float, NDArray]:
@@ -275,12 +289,14 @@ class NeighborhoodComponents(
     def _fitted_attributes(self, A: NDArray, X: NDArray, labels: NDArray) -> dict[str, Any]:
         """All that transform and predict need."""
         components = A.astype(X.dtype)
+        prior = check_prior(self.prior, len(self.classes_))
         return {
             "components_": components,
             "classes_": self.classes_,
             "n_features_in_": X.shape[1],
             "_keys": X @ components.T,
             "_key_labels": labels,
+            "_class_log_weights": class_log_weights(prior, np.bincount(labels)),
         }
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -299,7 +315,7 @@ class NeighborhoodComponents(
         return points @ self.components_.T
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Probability of each class: the share of its training points in the soft neighborhood.
+        """Probability of each class: its share in the soft neighborhood, weighed by the prior.
 
         Parameters
         ----------
@@ -331,7 +347,12 @@ class NeighborhoodComponents(
         work = Workload(len(queries), *self._keys.shape)
         engine, _ = choose_engine(self.engine, work, self.n_jobs)
         return class_log_probabilities(
-            queries, self._keys, self._key_labels, len(self.classes_), engine=engine, law=GAUSSIAN
+            queries,
+            self._keys,
+            self._key_labels,
+            self._class_log_weights,
+            engine=engine,
+            law=GAUSSIAN,
         )
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_X_y
 
-from vicinal.inputs.checks import check_choice, check_classes, check_nonnegative
+from vicinal.inputs.checks import check_choice, check_classes, check_nonnegative, check_prior
 from vicinal.nca.equations import OBJECTIVES, class_priors, penalized, value_and_gradient
 from vicinal.neighborhood import LAWS, Workload, choose_engine
 
@@ -83,17 +83,6 @@ def objective(
         engine=choose_engine(engine, work)[0],
         law=LAWS[kernel],
         objective=objective,
-        priors=class_priors(_check_prior(prior, len(classes)), labels),
+        priors=class_priors(check_prior(prior, len(classes)), labels),
     )
     return penalized(value, gradient, linear_map, penalty)
-
-
-def _check_prior(prior: Any, n_classes: int) -> str | NDArray:
-    if isinstance(prior, str):
-        return check_choice("prior", prior, ("empirical", "uniform"))
-    array = np.asarray(prior, dtype=np.float64)
-    if array.shape != (n_classes,) or not (array > 0).all() or not np.isclose(array.sum(), 1.0):
-        raise ValueError(
-            f"prior={prior!r} must be {n_classes} positive numbers that sum to 1, one per class."
-        )
-    return array
