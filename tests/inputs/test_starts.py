@@ -3,7 +3,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
 
-from vicinal.inputs.starts import solver_coordinates, standard_units, starting_map
+from vicinal.inputs.starts import (
+    reach_neighbors,
+    solver_coordinates,
+    standard_units,
+    starting_map,
+)
 
 
 @pytest.fixture
@@ -86,6 +91,19 @@ def test_given_and_identity_maps_are_converted_to_the_unit(data):
     assert_array_equal(starting_map("identity", X, labels, 2, unit=4.0), 4 * np.eye(2, 6))
     scaled = starting_map("rca", X / 4, labels, 2, unit=4.0)
     assert_allclose(scaled, 4 * starting_map("rca", X, labels, 2), rtol=1e-6)
+
+
+def test_a_map_for_compact_support_reaches_ten_neighbors_of_95_percent(data):
+    X, labels = data
+    Z = X @ reach_neighbors(starting_map("pca", X, labels, 2), X).T
+    inside = (np.square(Z[:, None] - Z[None]).sum(axis=-1) < 1).sum(axis=1) - 1
+    assert 0.94 <= (inside >= 10).mean() <= 0.97
+
+
+def test_reach_of_duplicates_and_of_few_points_is_finite():
+    A = np.eye(2)
+    assert_array_equal(reach_neighbors(A, np.zeros((30, 2))), A / (1 + 1e-6))
+    assert np.isfinite(reach_neighbors(A, np.array([[0.0, 0.0], [3.0, 4.0]]))).all()
 
 
 def test_solver_coordinates_give_back_the_start_whatever_the_units(data):

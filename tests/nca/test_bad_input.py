@@ -29,6 +29,12 @@ def data():
             "prior='flat' is unknown: use one of 'empirical', 'uniform'",
         ),
         ({"prior": [0.7, 0.2, 0.1]}, ValueError, "must be 2 positive numbers that sum to 1"),
+        (
+            {"kernel": "cubic"},
+            ValueError,
+            "kernel='cubic' is unknown: use one of 'gaussian', 'compa",
+        ),
+        ({"kernel": "compact", "objective": "log"}, ValueError, "has no finite value"),
         ({"solver": "newton"}, ValueError, "solver='newton' is unknown"),
         ({"regularization": -1}, ValueError, "regularization=-1 must be finite and 0 or larger"),
         ({"regularization": "big"}, TypeError, "regularization='big' must be a number"),

@@ -16,7 +16,13 @@ from vicinal import NeighborhoodComponents
 from vicinal.nca import objective
 
 
-@parametrize_with_checks([NeighborhoodComponents(), NeighborhoodComponents(objective="log")])
+@parametrize_with_checks(
+    [
+        NeighborhoodComponents(),
+        NeighborhoodComponents(objective="log"),
+        NeighborhoodComponents(kernel="compact", prior="uniform"),
+    ]
+)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -85,6 +91,35 @@ def test_probabilities_follow_the_nca_rule(iris):
     assert_allclose(model.predict_proba(X[test]), expected, rtol=1e-9)
     assert_array_equal(model.predict(X[test]), expected.argmax(axis=1))
     assert_allclose(model.predict_proba(X[test]).sum(axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("init", ["rca", "lda", "pca", "identity", "random"])
+def test_compact_support_on_iris_ends_between_142_and_147(iris, init):
+    model = NeighborhoodComponents(2, kernel="compact", init=init, max_iter=500, random_state=0)
+    model.fit(*iris)
+    assert 142 <= 150 * model.objective_ <= 147
+    value, _ = objective(model.components_, *iris, kernel="compact")
+    assert_allclose(model.objective_, value / 150, rtol=1e-9)
+
+
+def test_compact_support_falls_back_on_the_nearest_neighbor(iris):
+    X, y = iris
+    model = NeighborhoodComponents(2, kernel="compact").fit(X, y)
+    far = X[[0, 60, 120]] + 100 * (X[[0, 60, 120]] - X.mean(axis=0))
+    nearest = KNeighborsClassifier(1).fit(model.transform(X), y)
+    probabilities = model.predict_proba(np.vstack([far, X]))
+    assert_array_equal(probabilities[:3].argmax(axis=1), nearest.predict(model.transform(far)))
+    assert_array_equal(np.sort(probabilities[:3], axis=1), [[0.0, 0.0, 1.0]] * 3)
+    assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_compact_support_in_full_dimension_is_right_on_wine():
+    """Few unseen points have anybody in reach in 13 dimensions."""
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    train = np.arange(len(y)) % 3 > 0
+    model = NeighborhoodComponents(kernel="compact").fit(X[train], y[train])
+    assert model.score(X[~train], y[~train]) > 0.9
 
 
 @pytest.mark.parametrize("prior", ["uniform", [0.2, 0.5, 0.3]])

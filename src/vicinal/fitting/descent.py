@@ -51,7 +51,7 @@ def _scipy_method(
             # The loop counts the updates and stops them.
             options={**options, "maxiter": np.iinfo(np.int32).max, **_no_call_limit(name)},
         )
-        return bool(result.success), str(result.message)
+        return bool(result.success), str(result.message).rstrip(".")
 
     return method
 

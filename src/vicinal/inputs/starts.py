@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, norm
 from scipy.sparse import csr_array
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_random_state
 
 from vicinal.inputs.checks import check_choice
 
-__all__ = ["STARTS", "solver_coordinates", "standard_units", "starting_map"]
+__all__ = ["STARTS", "reach_neighbors", "solver_coordinates", "standard_units", "starting_map"]
 
 STARTS = ("auto", "rca", "lda", "pca", "identity", "random")
 
@@ -24,6 +25,9 @@ RIDGE = 1e-8
 _COORDINATE_RIDGE = 10.0
 
 _BLOCK = 1024
+
+# Points whose neighbors are looked at to scale a map for compact support.
+_SUPPORT_SAMPLE = 2000
 
 # Smallest and largest values, by bytes per number, whose inverse is a number too.
 _UNITS = {8: (1e-300, 1e300), 4: (1e-30, 1e30)}
@@ -71,6 +75,20 @@ def starting_map(
     if init == "lda":
         return _lda(X, labels, n_components)
     return _rca(X, labels, n_components)
+
+
+def reach_neighbors(A: NDArray, X: NDArray) -> NDArray:
+    """Scale a map for compact support: 95 % of the points have 10 others within distance 1.
+
+    From a larger start most points would have no neighbor at all, and no gradient.
+    """
+    Z = X @ A.T.astype(X.dtype)
+    sample = Z[:: max(1, len(Z) // _SUPPORT_SAMPLE)]
+    n_others = min(10, len(Z) - 1)
+    neighbors = NearestNeighbors(n_neighbors=n_others + 1).fit(Z)  # the point itself comes first
+    farthest = neighbors.kneighbors(sample)[0][:, -1]
+    radius = float(np.quantile(farthest, 0.95)) or float(farthest.max()) or 1.0
+    return A / (radius * (1.0 + 1e-6))
 
 
 def standard_units(X: NDArray) -> tuple[NDArray, float]:

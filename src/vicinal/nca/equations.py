@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
 
 from vicinal.neighborhood import DIFFERENT, SAME, Engine, Law, Pairs, Rows, scatter
 
@@ -132,11 +133,16 @@ def class_log_probabilities(
     """log p(c | x) of new points by the NCA rule (3.24, 3.25), shape (n, n_classes).
 
     One rows pass per class over that class's keys: the pairs are visited once in
-    all. `log_weights` are those of `class_log_weights`.
+    all. `log_weights` are those of `class_log_weights`. A point with nobody in
+    reach (compact support) has the class of its nearest neighbor.
     """
     log_mass = np.empty((len(log_weights), len(queries)))
     for c, log_weight in enumerate(log_weights):
         pairs = Pairs(queries, keys[labels == c])
         rows = engine.rows(pairs, law, moments=False).finish()
         log_mass[c] = log_weight + rows.log_mass[0]
+    alone = np.isneginf(log_mass).all(axis=0)
+    if alone.any():
+        nearest = labels[NearestNeighbors(n_neighbors=1).fit(keys).kneighbors(queries[alone])[1]]
+        log_mass[nearest[:, 0], np.flatnonzero(alone)] = 0.0
     return (log_mass - np.logaddexp.reduce(log_mass, axis=0)).T
