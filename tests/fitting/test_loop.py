@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from vicinal.fitting import conjugate_gradients, lbfgs, run
+from vicinal.fitting import bold_driver, conjugate_gradients, lbfgs, run
 
 
 def climb(objectives):
@@ -116,6 +116,27 @@ def test_starting_at_the_top_needs_no_update(solver):
     outcome = run(solver(hill), np.full(3, 3.0), max_iter=5, tol=1e-9)
     assert outcome.converged
     assert outcome.n_iter == 0
+
+
+def test_bold_driver_never_falls_and_finds_the_top():
+    outcome = run(bold_driver(hill), np.zeros((1, 3)), max_iter=5000, tol=1e-13)
+    assert outcome.converged
+    assert (np.diff(outcome.history["objective"]) > 0).all()
+    assert_allclose(outcome.parameters, 3.0, atol=1e-3)
+    assert_allclose(outcome.history["step"][1], 1.0)  # the first step has norm 1
+
+
+def test_bold_driver_stops_where_nothing_is_to_be_gained():
+    outcome = run(bold_driver(hill), np.full(3, 3.0), max_iter=5, tol=1e-9)
+    assert outcome.converged
+    assert outcome.n_iter == 0
+    assert "no step along the gradient" in outcome.message
+
+
+def test_bold_driver_obeys_max_iter():
+    with pytest.warns(ConvergenceWarning, match="max_iter=4"):
+        outcome = run(bold_driver(hill), np.zeros(3), max_iter=4, tol=0.0)
+    assert outcome.n_iter == 4
 
 
 def test_the_start_is_evaluated_once():

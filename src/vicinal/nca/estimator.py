@@ -12,7 +12,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.fitting import conjugate_gradients, lbfgs, run
+from vicinal.fitting import bold_driver, conjugate_gradients, lbfgs, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.loop import Method
 from vicinal.inputs.checks import (
@@ -41,7 +41,12 @@ from vicinal.neighborhood import LAWS, Engine, Workload, choose_engine
 
 __all__ = ["NeighborhoodComponents"]
 
-SOLVERS = ("auto", "lbfgs", "cg")
+SOLVERS = {
+    "auto": lbfgs,
+    "lbfgs": lbfgs,
+    "cg": conjugate_gradients,
+    "bold-driver": bold_driver,
+}
 
 
 class NeighborhoodComponents(
@@ -84,8 +89,9 @@ class NeighborhoodComponents(
         Prior probabilities of the classes, in the order of `classes_`, when
         p_i and `predict_proba` are read as posteriors of class-conditional
         densities. "empirical" is classic NCA, where large classes attract more.
-    solver : {"auto", "lbfgs", "cg"}, default="auto"
-        L-BFGS (which "auto" picks) or nonlinear conjugate gradients.
+    solver : {"auto", "lbfgs", "cg", "bold-driver"}, default="auto"
+        L-BFGS (which "auto" picks), nonlinear conjugate gradients, or gradient
+        ascent whose rate grows while the objective does.
     regularization : float or "auto", default="auto"
         λ of the penalty λ Σ A_ij² on the mean over points. "auto" is 0.
     max_iter : int, default=200
@@ -306,8 +312,7 @@ class NeighborhoodComponents(
             value, gradient = penalized(value / len(labels), gradient / len(labels), A, penalty)
             return value, gradient @ coordinates
 
-        solve = conjugate_gradients if self.solver == "cg" else lbfgs
-        return solve(mean_objective)
+        return SOLVERS[self.solver](mean_objective)
 
     def _fitted_attributes(self, A: NDArray, X: NDArray, labels: NDArray) -> dict[str, Any]:
         """All that transform and predict need."""
