@@ -296,6 +296,14 @@ def test_warm_start_goes_on_from_the_last_map(iris):
         model.fit(*iris)
 
 
+def test_the_warning_points_at_the_users_own_line(iris):
+    steps = make_pipeline(StandardScaler(), NeighborhoodComponents(2, max_iter=1, tol=0.0))
+    for model in (steps[-1], steps):
+        with pytest.warns(ConvergenceWarning) as caught:
+            model.fit(*iris)
+        assert caught[0].filename == __file__
+
+
 def test_verbose_shows_progress_on_stderr(iris, capsys):
     NeighborhoodComponents(2, verbose=1).fit(*iris)
     captured = capsys.readouterr()

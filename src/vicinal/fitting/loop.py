@@ -4,6 +4,7 @@ A method (L-BFGS, EM, ...) moves parameters and reports them; everything else
 about iterating happens here, once, for all of them.
 """
 
+import inspect
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,6 +19,9 @@ from vicinal.fitting.update import Update
 
 __all__ = ["Callback", "Method", "Outcome", "Report", "Update", "run"]
 
+
+# A warning should point at the user's own line, past scikit-learn's decorators and pipelines.
+_OURS = ("vicinal", "sklearn")
 
 # Called after every update; True asks to stop.
 Callback = Callable[[Update], bool | None]
@@ -109,9 +113,17 @@ def run(
         warnings.warn(
             f"{name} stopped before convergence after {outcome.n_iter} updates: {message}.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=_users_level(),
         )
     return outcome
+
+
+def _users_level() -> int:
+    """Stack level, seen from the caller, of the first frame that is neither ours nor sklearn's."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 @dataclass
