@@ -1,6 +1,6 @@
 """The elementwise sweeps of `kernels.products` in NumPy, for problems too small for a compiler.
 
-Same names, arguments and results; about four times slower per pair, but nothing to load.
+Same names, arguments and results; slower per pair, but nothing to load.
 """
 
 import numpy as np
