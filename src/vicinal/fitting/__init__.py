@@ -1,8 +1,24 @@
 """The one loop behind every iterative fit, and the methods that run in it."""
 
 from vicinal.fitting.ascent import bold_driver
-from vicinal.fitting.descent import conjugate_gradients, lbfgs
-from vicinal.fitting.loop import Method, Outcome, run
+from vicinal.fitting.descent import ValueAndGradient, conjugate_gradients, lbfgs
+from vicinal.fitting.loop import Method, Outcome, Validation, run
+from vicinal.fitting.stochastic import Adam, adam, cosine, gradient_ascent, search_offset
 from vicinal.fitting.update import Update
 
-__all__ = ["Method", "Outcome", "Update", "bold_driver", "conjugate_gradients", "lbfgs", "run"]
+__all__ = [
+    "Adam",
+    "Method",
+    "Outcome",
+    "Update",
+    "Validation",
+    "ValueAndGradient",
+    "adam",
+    "bold_driver",
+    "conjugate_gradients",
+    "cosine",
+    "gradient_ascent",
+    "lbfgs",
+    "run",
+    "search_offset",
+]

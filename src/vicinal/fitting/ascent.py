@@ -21,7 +21,7 @@ def bold_driver(value_and_gradient: ValueAndGradient) -> Method:
     def method(start: NDArray, report: Report) -> tuple[bool, str]:
         parameters = start
         value, gradient = value_and_gradient(parameters)
-        stop = report(parameters, value)
+        stop = report(parameters, value, gradient)
         rate = 1.0 / (float(np.linalg.norm(gradient)) or 1.0)  # the first step has norm 1
         while not stop:
             step = rate * gradient
@@ -31,7 +31,7 @@ def bold_driver(value_and_gradient: ValueAndGradient) -> Method:
             if trial_value > value:
                 parameters, value, gradient = parameters + step, trial_value, trial_gradient
                 rate *= _GROW
-                stop = report(parameters, value)
+                stop = report(parameters, value, gradient)
             else:
                 rate *= _SHRINK
         return False, "told to stop"

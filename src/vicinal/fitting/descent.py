@@ -34,12 +34,14 @@ def _scipy_method(
 ) -> Method:
     def method(start: NDArray, report: Report) -> tuple[bool, str]:
         loss = _Loss(value_and_gradient, start.shape)
-        if report(start, -loss(start.ravel())[0]):
+        value, gradient = loss(start.ravel())
+        if report(start, -value, gradient):
             return False, "stopped at the start"
 
         def after_update(intermediate_result: OptimizeResult) -> None:
-            parameters = intermediate_result.x.reshape(start.shape)
-            if report(parameters, -float(intermediate_result.fun)):
+            flat = intermediate_result.x
+            value, gradient = loss(flat)  # kept from the line search, as a rule
+            if report(flat.reshape(start.shape), -value, gradient):
                 raise StopIteration
 
         result = minimize(

@@ -1,5 +1,6 @@
 """What a fit tells about each of its updates."""
 
+import math
 from dataclasses import dataclass
 
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ class Update:
         Norm of the change of the parameters.
     time : float
         Seconds since the loop began.
+    validation : float
+        Score on points held back; NaN where it was not asked for.
     """
 
     iteration: int
@@ -28,3 +31,4 @@ class Update:
     objective: float
     step: float
     time: float
+    validation: float = math.nan

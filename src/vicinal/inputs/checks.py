@@ -7,8 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["check_choice", "check_classes", "check_count", "check_nonnegative", "check_prior"]
+__all__ = [
+    "check_choice",
+    "check_classes",
+    "check_count",
+    "check_flag",
+    "check_known_classes",
+    "check_nonnegative",
+    "check_prior",
+    "check_share",
+    "check_weights",
+]
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
@@ -40,6 +51,34 @@ def check_nonnegative(name: str, value: Any) -> float:
     return number
 
 
+def check_share(name: str, value: Any) -> float:
+    """Return `value` as a float if it lies between 0 and 1, both excluded."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} must be a number between 0 and 1.")
+    if not 0 < float(value) < 1:
+        raise ValueError(f"{name}={value!r} must lie between 0 and 1, both excluded.")
+    return float(value)
+
+
+def check_flag(name: str, value: Any, choices: Collection[str] = ()) -> None:
+    """Accept True, False or one of `choices`."""
+    if isinstance(value, bool | np.bool_):
+        return
+    if not (isinstance(value, str) and value in choices):
+        allowed = ", ".join(["True", "False", *(repr(choice) for choice in choices)])
+        raise ValueError(f"{name}={value!r} is unknown: use one of {allowed}.")
+
+
+def check_weights(sample_weight: Any, X: NDArray) -> NDArray | None:
+    """Weights as non-negative float64, one per row of X; None where all are 1."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("sample_weight is 0 for every row: nothing is left to learn from.")
+    return None if (weights == 1).all() else weights
+
+
 def check_classes(y: NDArray) -> tuple[NDArray, NDArray]:
     """Distinct labels and each row's position among them; at least two classes."""
     check_classification_targets(y)
@@ -50,6 +89,28 @@ def check_classes(y: NDArray) -> tuple[NDArray, NDArray]:
             "least two classes."
         )
     return classes, codes
+
+
+def check_known_classes(
+    y: NDArray, classes: Any, before: NDArray | None
+) -> tuple[NDArray, NDArray]:
+    """All classes of a stream, from this call or from `before`, and each row's position there."""
+    check_classification_targets(y)
+    if classes is not None:
+        known = check_classes(np.asarray(classes))[0]
+    elif before is not None:
+        known = before
+    else:
+        raise ValueError(
+            "classes must be given in the first call of partial_fit: the stream may hold labels "
+            f"that these {len(y)} rows do not."
+        )
+    if before is not None and not np.array_equal(known, before):
+        raise ValueError(f"classes={classes!r} differ from those of the earlier calls, {before!r}.")
+    unknown = np.setdiff1d(y, known)
+    if len(unknown):
+        raise ValueError(f"y has labels that classes does not name: {unknown!r}.")
+    return known, np.searchsorted(known, y)
 
 
 def check_prior(prior: Any, n_classes: int) -> str | NDArray:

@@ -4,39 +4,42 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, norm
-from scipy.sparse import csr_array
+from scipy.linalg import eigh, norm, svd
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_random_state
 
 from vicinal.inputs.checks import check_choice
+from vicinal.inputs.features import Moments
 
-__all__ = ["STARTS", "reach_neighbors", "solver_coordinates", "standard_units", "starting_map"]
+__all__ = ["STARTS", "reach_neighbors", "solver_coordinates", "starting_map"]
 
 STARTS = ("auto", "rca", "lda", "pca", "identity", "random")
 
 # Added to the within-class covariance, relative to its mean variance. Large enough to order
 # directions the classes do not differ in (by variance) and to keep constant columns harmless,
 # small enough to leave the whitening of all but the least directions alone.
-RIDGE = 1e-8
+RIDGE = 1e-6
+
+# Directions in which classes differ by less than this, relative to the most, differ by rounding.
+_NO_GAIN = 1e-10
+
+# White directions whose projected variance is below this, not near 1, exist only by the ridge.
+_NO_VARIANCE = 1e-4
 
 # Relative ridge of the coordinates solvers work in. Smaller ones converge faster, but let
 # directions of little variance, mostly noise, move first: docs/decisions/0003.
 _COORDINATE_RIDGE = 10.0
 
-_BLOCK = 1024
+# Compact support: this many others in reach of this share of the points.
+_REACH, _REACHED = 10, 0.95
 
-# Points whose neighbors are looked at to scale a map for compact support.
+# Points whose neighbors are looked at for that.
 _SUPPORT_SAMPLE = 2000
-
-# Smallest and largest values, by bytes per number, whose inverse is a number too.
-_UNITS = {8: (1e-300, 1e300), 4: (1e-30, 1e30)}
 
 
 def starting_map(
     init: Any,
-    X: NDArray,
-    labels: NDArray,
+    known: Moments,
     n_components: int,
     random_state: int | np.random.RandomState | None = None,
     unit: float = 1.0,
@@ -47,86 +50,75 @@ def starting_map(
     ----------
     init : {"auto", "rca", "lda", "pca", "identity", "random"} or array of shape (d, D)
         "auto" is "rca", which the thesis found best.
-    X : ndarray of shape (n, D)
-        Centered, in multiples of `unit`.
-    labels : ndarray of shape (n,)
-        Classes coded 0, 1, ...
+    known : Moments
+        Of the training points, in multiples of `unit`.
     n_components : int
         d.
     random_state : int, RandomState or None
         For "random".
     unit : float, default=1.0
-        What X was divided by. The identity and the user's own map speak of the
-        original features and are converted.
+        What the points were divided by. The identity and the user's own map
+        speak of the original features and are converted.
 
     Returns
     -------
     ndarray of float64, shape (d, D)
     """
+    D = known.means.shape[1]
     if not isinstance(init, str):
-        return unit * _given(init, n_components, X.shape[1])
+        return unit * _given(init, n_components, D)
     init = check_choice("init", init, STARTS)
     if init == "identity":
-        return unit * np.eye(n_components, X.shape[1])
+        return unit * np.eye(n_components, D)
     if init == "random":
-        return _random(X, n_components, random_state)
+        return _random(known, n_components, random_state)
     if init == "pca":
-        return _pca(X, n_components)
+        return _pca(known, n_components)
     if init == "lda":
-        return _lda(X, labels, n_components)
-    return _rca(X, labels, n_components)
+        return _lda(known, n_components)
+    return _rca(known, n_components)
 
 
-def reach_neighbors(A: NDArray, X: NDArray) -> NDArray:
+def reach_neighbors(A: NDArray, Z: NDArray, weights: NDArray | None = None) -> NDArray:
     """Scale a map for compact support: 95 % of the points have 10 others within distance 1.
 
-    From a larger start most points would have no neighbor at all, and no gradient.
+    From a larger start most points would have no neighbor at all, and no
+    gradient. `Z` are the points under `A`.
     """
-    Z = X @ A.T.astype(X.dtype)
-    sample = Z[:: max(1, len(Z) // _SUPPORT_SAMPLE)]
-    n_others = min(10, len(Z) - 1)
-    neighbors = NearestNeighbors(n_neighbors=n_others + 1).fit(Z)  # the point itself comes first
-    farthest = neighbors.kneighbors(sample)[0][:, -1]
-    radius = float(np.quantile(farthest, 0.95)) or float(farthest.max()) or 1.0
+    weights = np.ones(len(Z)) if weights is None else weights
+    sample = np.arange(0, len(Z), max(1, len(Z) // _SUPPORT_SAMPLE))
+    neighbors = NearestNeighbors(n_neighbors=min(_REACH + 1, len(Z))).fit(Z)
+    distances, who = neighbors.kneighbors(Z[sample])
+    # A point is its own first neighbor, and all its copies but one are others at distance 0.
+    others = np.cumsum(np.where(who == sample[:, None], weights[who] - 1.0, weights[who]), axis=1)
+    enough = (others >= _REACH).argmax(axis=1)
+    enough[others[:, -1] < _REACH] = distances.shape[1] - 1
+    farthest = distances[np.arange(len(sample)), enough]
+    radius = _quantile(farthest, weights[sample], _REACHED) or float(farthest.max()) or 1.0
     return A / (radius * (1.0 + 1e-6))
 
 
-def standard_units(X: NDArray) -> tuple[NDArray, float]:
-    """Centered features divided by a power of two near their largest value, and that power.
-
-    Covariances then neither overflow nor vanish, the solvers' first step has
-    the right size whatever the units, and no digit is lost.
-    """
-    smallest, largest = _UNITS[X.dtype.itemsize]
-    if np.abs(X).max() > largest:
-        raise ValueError(
-            f"X reaches {np.abs(X).max():.3g}, too large for {X.dtype}: scale it below {largest:g}."
-        )
-    centered = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-    spread = float(np.abs(centered).max())
-    if 0 < spread < smallest:
-        raise ValueError(
-            f"X varies by {spread:.3g} at most, too little for {X.dtype}: "
-            f"scale it above {smallest:g}."
-        )
-    unit = 2.0 ** np.floor(np.log2(spread)) if spread else 1.0
-    centered /= X.dtype.type(unit)
-    return centered, float(unit)
+def _quantile(values: NDArray, weights: NDArray, share: float) -> float:
+    """Smallest value with at least `share` of the weight at or below it."""
+    order = values.argsort()
+    below = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(below, share * below[-1] * (1.0 - 1e-12))]])
 
 
-def solver_coordinates(A: NDArray, X: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
+def solver_coordinates(A: NDArray, known: Moments) -> tuple[NDArray, NDArray]:
     """The start as A = B P, in coordinates B that suit a solver, and P.
 
-    P = c (S_W + ridge)^(-1/2): a step in B moves the directions of large
-    within-class variance alike. c makes the norm of the start 10, as a solver's
-    first step has norm 1. Measured in docs/decisions/0003-solver-coordinates.md.
+    P = c (V + ridge)^(-1/2) Uᵀ with S_W = U V Uᵀ: a step in B moves the
+    directions of large within-class variance alike, and turning the features
+    turns U with them, so that solvers which treat coordinates one by one
+    (Adam) see the same problem. c makes the norm of the start 10, as a
+    solver's first step has norm 1. Measured in docs/decisions/0003.
     """
-    variances, directions = eigh(_within(X, labels))
-    variances = variances + _COORDINATE_RIDGE * variances.mean()
-    P = (directions / np.sqrt(variances)) @ directions.T
-    B = A @ (directions * np.sqrt(variances)) @ directions.T
+    variances, directions = eigh(_within(known))
+    scale = np.sqrt(variances + _COORDINATE_RIDGE * variances.mean())
+    B = (A @ directions) * scale
     c = (norm(B.ravel()) or 10.0) / 10.0  # of a vector: the norm that cannot overflow
-    return B / c, P * c
+    return B / c, directions.T * (c / scale)[:, None]
 
 
 def _given(init: Any, n_components: int, n_features: int) -> NDArray:
@@ -140,41 +132,51 @@ def _given(init: Any, n_components: int, n_features: int) -> NDArray:
 
 
 def _random(
-    X: NDArray, n_components: int, random_state: int | np.random.RandomState | None
+    known: Moments, n_components: int, random_state: int | np.random.RandomState | None
 ) -> NDArray:
     """Gaussian entries, scaled so that projected coordinates have unit variance on average."""
-    draw = check_random_state(random_state).standard_normal((n_components, X.shape[1]))
-    total_variance = np.square(X, dtype=np.float64).sum() / len(X)
-    return draw / np.sqrt(total_variance or 1.0)
+    draw = check_random_state(random_state).standard_normal((n_components, known.means.shape[1]))
+    return draw / np.sqrt(np.trace(known.total) or 1.0)
 
 
-def _pca(X: NDArray, n_components: int) -> NDArray:
+def _pca(known: Moments, n_components: int) -> NDArray:
     """Leading rows of the whitening S^(-1/2) (thesis 3.15); 0 where the data has no variance."""
-    variances, directions = _leading(_covariance(X), None, n_components)
+    variances, directions = _leading(known.total, None, n_components)
     seen = variances > 1e-14 * variances.max(initial=0.0)
     scale = np.where(seen, 1.0 / np.sqrt(np.where(seen, variances, 1.0)), 0.0)
     return scale[:, None] * directions
 
 
-def _lda(X: NDArray, labels: NDArray, n_components: int) -> NDArray:
+def _lda(known: Moments, n_components: int) -> NDArray:
     """Leading directions of S_B with respect to S_W (thesis 3.16, 3.17), white within classes."""
-    means = _class_means(X, labels)
-    if n_components > len(means) - 1:
+    if n_components > len(known.means) - 1:
         raise ValueError(
-            f"init='lda' finds at most n_classes - 1 = {len(means) - 1} directions, but "
+            f"init='lda' finds at most n_classes - 1 = {len(known.means) - 1} directions, but "
             f"n_components={n_components}: use init='rca' or fewer components."
         )
-    spread = means - means.mean(axis=0)  # S_B must be centered; the text forgets it
-    between = spread.T @ spread / len(means)
-    return _leading(between, _within(X, labels), n_components)[1]
+    return _leading(known.between, _within(known), n_components)[1]
 
 
-def _rca(X: NDArray, labels: NDArray, n_components: int) -> NDArray:
+def _rca(known: Moments, n_components: int) -> NDArray:
     """Leading directions of S_T with respect to S_W, white within classes: A S_W Aᵀ = I.
 
-    Truncating S_W^(-1/2), as the thesis has it for d < D, keeps arbitrary directions.
+    Truncating S_W^(-1/2), as the thesis has it for d < D, keeps arbitrary directions. Those in
+    which the classes do not differ, of which there are D - n_classes + 1 at least, are all worth
+    the same: they are taken by variance, and are 0 where the data has none.
     """
-    return _leading(_covariance(X), _within(X, labels), n_components)[1]
+    variances, basis = eigh(_within(known))
+    white = (basis / np.sqrt(variances)).T  # rows: S_W^(-1/2) in its own basis
+    # S_T = S_W + MᵀM; the singular vectors of M in white coordinates are the directions wanted.
+    _, gains, turn = svd(known.spread @ white.T, full_matrices=True)
+    white = turn @ white
+    n_gains = int((gains > _NO_GAIN * max(1.0, gains[0])).sum())
+    # White directions are the shorter the larger the variance along them.
+    if n_gains < len(white):
+        _, lengths, axes = svd(white[n_gains:], full_matrices=False)
+        white[n_gains:] = (lengths[:, None] * axes)[::-1]
+    A = _definite_signs(white[:n_components])
+    seen = np.einsum("ij,jk,ik->i", A, known.total, A)
+    return np.where(seen[:, None] > _NO_VARIANCE, A, 0.0)
 
 
 def _leading(target: NDArray, within: NDArray | None, k: int) -> tuple[NDArray, NDArray]:
@@ -182,34 +184,19 @@ def _leading(target: NDArray, within: NDArray | None, k: int) -> tuple[NDArray, 
     n = len(target)
     values, vectors = eigh(target, within, subset_by_index=[n - k, n - 1])
     values, vectors = values[::-1], vectors.T[::-1]
-    peaks = np.abs(vectors).argmax(axis=1)
-    return values, vectors * np.sign(vectors[np.arange(k), peaks])[:, None]
+    return values, _definite_signs(vectors)
 
 
-def _covariance(X: NDArray, means: NDArray | None = None, labels: NDArray | None = None) -> NDArray:
-    """Second moments about the mean, or about each row's class mean, in float64.
-
-    Row by block of rows: a float64 copy of float32 data could exceed memory.
-    """
-    center = X.mean(axis=0, dtype=np.float64)
-    total = np.zeros((X.shape[1], X.shape[1]))
-    for start in range(0, len(X), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        block = X[rows] - (center if means is None or labels is None else means[labels[rows]])
-        total += block.T @ block
-    return total / len(X)
+def _definite_signs(rows: NDArray) -> NDArray:
+    """The largest entry of every row is positive."""
+    peaks = np.abs(rows).argmax(axis=1)
+    return rows * np.sign(rows[np.arange(len(rows)), peaks])[:, None]
 
 
-def _within(X: NDArray, labels: NDArray) -> NDArray:
+def _within(known: Moments) -> NDArray:
     """S_W (thesis 3.17) with a relative ridge, positive definite for any data."""
-    within = _covariance(X, _class_means(X, labels), labels)
     # Where classes have no spread at all, the spread of everything sets the scale.
-    scale = np.trace(within) or np.square(X, dtype=np.float64).sum() / len(X) or 1.0
+    scale = np.trace(known.within) or np.trace(known.total) or 1.0
+    within = known.within.copy()
     within.flat[:: len(within) + 1] += RIDGE * scale / len(within)
     return within
-
-
-def _class_means(X: NDArray, labels: NDArray) -> NDArray:
-    """Mean of every class, shape (n_classes, D)."""
-    members = csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
-    return (members @ X) / np.bincount(labels)[:, None]

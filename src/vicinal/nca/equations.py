@@ -1,117 +1,221 @@
-"""Neighborhood component analysis in equations (Oneață's thesis, chapter 3).
+"""Neighborhood component analysis in equations (Oneață's thesis, chapters 3 and 4).
 
-Pure functions of the finished sums; nothing here loops over pairs.
+Pure functions of the finished sums; nothing here loops over pairs. One reading
+covers every variant: class c has the density
+
+    p(x | c) = β N(z | A μ_c, A Σ_c Aᵀ) + (1 - β) / N_c · Σ_{j in c} w_j k(|z - z_j|²)     (4.22)
+
+and p_i = π_c p(x_i | c) / Σ_c' π_c' p(x_i | c') with the point itself left out.
+β = 0 is NCA without background, π_c = N_c / N classic NCA.
 """
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
+from vicinal.nca.background import ClassGaussians
 from vicinal.neighborhood import DIFFERENT, SAME, Engine, Law, Pairs, Rows, scatter
 
 __all__ = [
     "OBJECTIVES",
-    "ClassPriors",
-    "class_log_probabilities",
+    "Evaluation",
+    "Model",
+    "Sample",
+    "check_combination",
+    "class_counts",
+    "class_log_priors",
     "class_log_weights",
-    "class_priors",
-    "coefficients",
+    "evaluate",
+    "own_class_log_probabilities",
     "penalized",
-    "point_log_probabilities",
-    "value_and_gradient",
 ]
 
 OBJECTIVES = ("accuracy", "log")
 
 
 @dataclass(frozen=True)
-class ClassPriors:
-    """What a prior on classes adds to logarithms of masses.
+class Sample:
+    """Points with their classes.
 
     Attributes
     ----------
-    key_log_weights : ndarray of shape (m,) or None
-        log(π_c / N_c) of each key's class c, up to a constant.
-    same_log_weights : ndarray of shape (n,) or 0.0
-        log(N_c / (N_c - 1)): a point's own class has one member less for it.
+    features : ndarray of shape (n, D)
+    labels : ndarray of int, shape (n,)
+    weights : ndarray of shape (n,), optional
+        Positive; weight k means k copies of the point.
     """
 
-    key_log_weights: NDArray | None
-    same_log_weights: NDArray | float
+    features: NDArray
+    labels: NDArray
+    weights: NDArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, rows: NDArray | slice) -> "Sample":
+        weights = None if self.weights is None else self.weights[rows]
+        return Sample(self.features[rows], self.labels[rows], weights)
+
+    @property
+    def total(self) -> float:
+        """Number of points, copies counted."""
+        return float(len(self.labels)) if self.weights is None else float(self.weights.sum())
 
 
-def class_log_weights(prior: str | NDArray, counts: NDArray) -> NDArray:
+@dataclass(frozen=True)
+class Model:
+    """What is maximized.
+
+    Attributes
+    ----------
+    law : Law
+    objective : {"accuracy", "log"}
+        Σ p_i or Σ log p_i.
+    prior : {"empirical", "uniform"} or ndarray of shape (n_classes,)
+    background : ClassGaussians, optional
+        The Gaussian of each class.
+    n_classes : int
+    """
+
+    law: Law
+    objective: str
+    prior: str | NDArray
+    n_classes: int
+    background: ClassGaussians | None = None
+
+
+def check_combination(objective: str, kernel: str, background: Any) -> None:
+    """Refuse what has no meaning together."""
+    has_background = background is not None and background is not False
+    if has_background and kernel != "compact":
+        raise ValueError(
+            f"background={background!r} stands behind kernels of compact support: set "
+            f"kernel='compact' (it is {kernel!r}), or leave the background out."
+        )
+    if objective == "log" and kernel == "compact" and not has_background:
+        raise ValueError(
+            "objective='log' with kernel='compact' has no finite value: a point with none of its "
+            "class in reach has log p = -inf. Add a background, or use objective='accuracy' or "
+            "kernel='gaussian'."
+        )
+
+
+class Evaluation(NamedTuple):
+    """The objective, its gradient in A, and in b where β = sigmoid(b) mixes a background in."""
+
+    value: float
+    gradient: NDArray
+    logit_gradient: float
+
+
+class _Parts(NamedTuple):
+    """Logarithms of what each part of a row adds up to, shape (2, n) each.
+
+    factor: what turns sums over keys into densities times priors; kernel: the
+    keys' part of the mass; total: with the background.
+    """
+
+    factor: NDArray
+    kernel: NDArray
+    total: NDArray
+
+
+def class_log_weights(model: Model, counts: NDArray) -> NDArray:
     """log(π_c / N_c) of each class, up to a constant (3.11, 3.12, with 1/N_c' inside the sum).
 
     The empirical prior π_c = N_c / N cancels against 1 / N_c: that is classic
     NCA, where every key weighs the same.
     """
-    if isinstance(prior, str):
-        return np.zeros(len(counts)) if prior == "empirical" else -np.log(counts)
-    return np.log(prior) - np.log(counts)
+    if isinstance(model.prior, str) and model.prior == "empirical":
+        return np.full(len(counts), -np.log(counts.sum()))
+    return class_log_priors(model, counts) - _log(counts)
 
 
-def class_priors(prior: str | NDArray, labels: NDArray) -> ClassPriors:
-    """What the prior adds in leave-one-out sums over points with these labels."""
-    if isinstance(prior, str) and prior == "empirical":
-        return ClassPriors(None, 0.0)
-    counts = np.bincount(labels)
-    others = np.maximum(counts - 1, 1)
-    return ClassPriors(class_log_weights(prior, counts)[labels], np.log(counts / others)[labels])
+def class_log_priors(model: Model, counts: NDArray) -> NDArray:
+    """log π_c."""
+    if not isinstance(model.prior, str):
+        return np.log(model.prior)
+    if model.prior == "uniform":
+        return np.full(len(counts), -np.log(len(counts)))
+    return _log(counts) - np.log(counts.sum())
 
 
-def point_log_probabilities(rows: Rows, priors: ClassPriors) -> tuple[NDArray, NDArray]:
-    """log p_i of the own class (3.2) and log (1 - p_i), shape (n,) each.
-
-    Both are -inf for a point without any neighbor in reach: it is sure of nothing.
-    """
-    same = rows.log_mass[SAME] + priors.same_log_weights
-    different = rows.log_mass[DIFFERENT]
-    total = np.logaddexp(same, different)
-    total = np.where(np.isneginf(total), 0.0, total)
-    return same - total, different - total
+def class_counts(sample: Sample, n_classes: int) -> NDArray:
+    """N_c, copies counted, shape (n_classes,)."""
+    return np.bincount(sample.labels, sample.weights, minlength=n_classes).astype(np.float64)
 
 
-def coefficients(rows: Rows, weight: NDArray, log_q: NDArray) -> NDArray:
-    """Row sums of C in each part, shape (2, n), for the gradient 2 Σ C_ij (A x_ij) x_ijᵀ (3.5).
-
-    d log p_i = (1 - p_i) (d log M_same - d log M_different), and within a part
-    d log M = -(Σ -k' / Σ k) · (share-weighted d s_ij). `weight` is
-    d objective / d log p_i.
-    """
-    signed = weight * np.exp(log_q)
-    with np.errstate(invalid="ignore"):
-        steepness = np.exp(rows.log_slope - rows.log_mass)
-    steepness = np.where(np.isneginf(rows.log_mass), 0.0, steepness)
-    return steepness * np.stack([signed, -signed])
-
-
-def value_and_gradient(
+def evaluate(
     A: NDArray,
-    X: NDArray,
-    labels: NDArray,
-    *,
+    model: Model,
     engine: Engine,
-    law: Law,
-    objective: str,
-    priors: ClassPriors,
-) -> tuple[float, NDArray]:
-    """Sum over points of p_i (3.3) or of log p_i, and its gradient in A (3.5)."""
-    Z = X @ A.T.astype(X.dtype)
-    pairs = Pairs.among(Z, labels, priors.key_log_weights)
-    rows = engine.rows(pairs, law).finish()
-    log_p, log_q = point_log_probabilities(rows, priors)
-    if objective == "accuracy":
-        weight = np.exp(log_p)
-        value = weight.sum()
+    queries: Sample,
+    keys: Sample | None = None,
+    own: NDArray | None = None,
+    logit: float = 0.0,
+) -> Evaluation:
+    """Sum over the queries of p_i (3.3) or of log p_i, and its gradient (3.5, 4.20, 4.23, 4.24).
+
+    Parameters
+    ----------
+    A : ndarray of shape (d, D)
+    model : Model
+    engine : Engine
+    queries : Sample
+    keys : Sample, optional
+        None: the queries, each against all others. Otherwise rows against
+        other points (4.1 to 4.4).
+    own : ndarray of int, optional
+        With `keys`: the position of each query among them.
+    logit : float, default=0.0
+        b of the share β = sigmoid(b) of the background, where there is one.
+    """
+    pairs = _pairs(A, model, queries, keys, own)
+    rows = engine.rows(pairs, model.law).finish()
+    gaussian = _background_log_masses(A, model, queries, keys or queries, logit)
+    parts = _parts(rows, model, pairs, queries, keys or queries, gaussian, logit)
+    log_p, log_q = _own_and_other(parts)
+    weights = 1.0 if queries.weights is None else queries.weights
+    if model.objective == "accuracy":
+        p = np.exp(log_p)
+        value, slope = weights * p, weights * p
     else:
-        weight = np.ones_like(log_p)
-        value = log_p.sum()
-    pull = coefficients(rows, weight, log_q)
-    columns = engine.columns(pairs, law, rows.log_slope, pull)
-    return float(value), 2.0 * scatter(pairs, rows, pull, columns, X)
+        value, slope = weights * log_p, weights * np.ones_like(log_p)
+    # d log p_i = (1 - p_i) (d log same - d log different)
+    pull = slope * np.exp(log_q)
+    signed = np.stack([-pull, pull])  # DIFFERENT, SAME
+    coefficients = -signed * _ratio(parts.factor + rows.log_slope, parts.total)
+    columns = engine.columns(pairs, model.law, rows.log_slope, coefficients)
+    key_features = None if keys is None else keys.features
+    gradient = 2.0 * scatter(pairs, rows, coefficients, columns, queries.features, key_features)
+    logit_gradient = 0.0
+    if model.background is not None and gaussian is not None:
+        responsibility = _responsibilities(gaussian, queries.labels, signed, parts.total)
+        gradient = gradient + model.background.gradient(A, queries.features, responsibility)
+        # d log β / db = 1 - β, d log(1 - β) / db = -β: the shares of both add to one.
+        beta = 1.0 / (1.0 + np.exp(-logit))
+        kernel = (signed * _ratio(parts.kernel, parts.total)).sum()
+        logit_gradient = float((1.0 - beta) * responsibility.sum() - beta * kernel)
+    return Evaluation(float(np.sum(value)), gradient, logit_gradient)
+
+
+def own_class_log_probabilities(
+    A: NDArray,
+    model: Model,
+    engine: Engine,
+    queries: Sample,
+    keys: Sample | None = None,
+    own: NDArray | None = None,
+    logit: float = 0.0,
+) -> NDArray:
+    """log p_i of each query's own class (3.2), shape (n,); arguments as for `evaluate`."""
+    pairs = _pairs(A, model, queries, keys, own)
+    rows = engine.rows(pairs, model.law, moments=False).finish()
+    gaussian = _background_log_masses(A, model, queries, keys or queries, logit)
+    parts = _parts(rows, model, pairs, queries, keys or queries, gaussian, logit)
+    return _own_and_other(parts)[0]
 
 
 def penalized(
@@ -121,28 +225,112 @@ def penalized(
     return value - regularization * float(np.square(A).sum()), gradient - 2 * regularization * A
 
 
-def class_log_probabilities(
-    queries: NDArray,
-    keys: NDArray,
-    labels: NDArray,
-    log_weights: NDArray,
-    *,
-    engine: Engine,
-    law: Law,
-) -> NDArray:
-    """log p(c | x) of new points by the NCA rule (3.24, 3.25), shape (n, n_classes).
+def _pairs(
+    A: NDArray, model: Model, queries: Sample, keys: Sample | None, own: NDArray | None
+) -> Pairs:
+    """Every query against every key, keys weighed by their copies and their class's prior."""
+    Zq = _project(queries, A)
+    source = queries if keys is None else keys
+    log_weights = None if source.weights is None else np.log(source.weights)
+    if not _is_classic(model):
+        by_class = class_log_weights(model, class_counts(source, model.n_classes))[source.labels]
+        log_weights = by_class if log_weights is None else by_class + log_weights
+    if keys is None:
+        return Pairs.among(Zq, queries.labels, log_weights)
+    return Pairs(Zq, _project(keys, A), queries.labels, keys.labels, log_weights, own)
 
-    One rows pass per class over that class's keys: the pairs are visited once in
-    all. `log_weights` are those of `class_log_weights`. A point with nobody in
-    reach (compact support) has the class of its nearest neighbor.
+
+def _project(sample: Sample, A: NDArray) -> NDArray:
+    return sample.features @ A.T.astype(sample.features.dtype)
+
+
+def _is_classic(model: Model) -> bool:
+    """Whether constants of the density cancel, and with them who is left out of N_c."""
+    empirical = isinstance(model.prior, str) and model.prior == "empirical"
+    return empirical and model.background is None
+
+
+def _parts(
+    rows: Rows,
+    model: Model,
+    pairs: Pairs,
+    queries: Sample,
+    keys: Sample,
+    gaussian: NDArray | None,
+    logit: float,
+) -> _Parts:
+    """Masses of both parts: keys, copies of the query itself, background."""
+    factor = np.zeros(rows.log_mass.shape)
+    kernel = rows.log_mass.copy()
+    counts = class_counts(keys, model.n_classes)
+    is_key = np.zeros(len(queries), dtype=bool) if pairs.own is None else pairs.own >= 0
+    weight = np.ones(len(queries)) if queries.weights is None else queries.weights
+    if queries.weights is not None:
+        copies = _log(np.where(is_key, weight - 1.0, 0.0))  # at distance 0, k = 1
+        if not _is_classic(model):
+            copies = copies + class_log_weights(model, counts)[queries.labels]
+        kernel[SAME] = np.logaddexp(kernel[SAME], copies)
+    if not _is_classic(model):
+        n = counts[queries.labels]
+        others = n - np.where(is_key, np.minimum(weight, 1.0), 0.0)
+        factor[SAME] += np.log(n / np.where(others > 0, others, n))
+    if gaussian is None:
+        return _Parts(factor, kernel + factor, kernel + factor)
+    # log(1 - β), and the constant that makes the kernel a density.
+    factor += model.law.log_normalizer(pairs.shape[2]) - np.logaddexp(0.0, logit)
+    kernel = kernel + factor
+    return _Parts(factor, kernel, np.logaddexp(kernel, _by_part(gaussian, queries.labels)))
+
+
+def _own_and_other(parts: _Parts) -> tuple[NDArray, NDArray]:
+    """log p_i of the own class (3.2) and log (1 - p_i), shape (n,) each.
+
+    Both are -inf for a point without any neighbor in reach: it is sure of nothing.
     """
-    log_mass = np.empty((len(log_weights), len(queries)))
-    for c, log_weight in enumerate(log_weights):
-        pairs = Pairs(queries, keys[labels == c])
-        rows = engine.rows(pairs, law, moments=False).finish()
-        log_mass[c] = log_weight + rows.log_mass[0]
-    alone = np.isneginf(log_mass).all(axis=0)
-    if alone.any():
-        nearest = labels[NearestNeighbors(n_neighbors=1).fit(keys).kneighbors(queries[alone])[1]]
-        log_mass[nearest[:, 0], np.flatnonzero(alone)] = 0.0
-    return (log_mass - np.logaddexp.reduce(log_mass, axis=0)).T
+    total = np.logaddexp(parts.total[SAME], parts.total[DIFFERENT])
+    total = np.where(np.isneginf(total), 0.0, total)
+    return parts.total[SAME] - total, parts.total[DIFFERENT] - total
+
+
+def _background_log_masses(
+    A: NDArray, model: Model, queries: Sample, keys: Sample, logit: float
+) -> NDArray | None:
+    """log(β π_c N(z_i | A μ_c, A Σ_c Aᵀ)), shape (n, n_classes)."""
+    if model.background is None:
+        return None
+    counts = class_counts(keys, model.n_classes)
+    log_beta = -np.logaddexp(0.0, -logit)
+    densities = model.background.log_densities(A, queries.features)
+    return densities + class_log_priors(model, counts) + log_beta
+
+
+def _by_part(by_class: NDArray, labels: NDArray) -> NDArray:
+    """Log masses of all classes but the own one, and of the own one, shape (2, n)."""
+    rows = np.arange(len(labels))
+    same = by_class[rows, labels]
+    others = by_class.copy()
+    others[rows, labels] = -np.inf
+    return np.stack([np.logaddexp.reduce(others, axis=1), same])
+
+
+def _responsibilities(
+    gaussian: NDArray, labels: NDArray, signed: NDArray, log_total: NDArray
+) -> NDArray:
+    """d objective / d log N(z_i | class c), shape (n, n_classes)."""
+    own = np.zeros(gaussian.shape, dtype=bool)
+    own[np.arange(len(labels)), labels] = True
+    part_total = np.where(own, log_total[SAME][:, None], log_total[DIFFERENT][:, None])
+    part_signed = np.where(own, signed[SAME][:, None], signed[DIFFERENT][:, None])
+    return part_signed * _ratio(gaussian, part_total)
+
+
+def _ratio(log_part: NDArray, log_total: NDArray) -> NDArray:
+    """exp(part - total), and 0 where there is nothing at all."""
+    nothing = np.isneginf(log_total)
+    return np.where(nothing, 0.0, np.exp(log_part - np.where(nothing, 0.0, log_total)))
+
+
+def _log(values: NDArray) -> NDArray:
+    """log, and -inf of what is not positive."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(values, 0.0))

@@ -1,13 +1,24 @@
 """The objective as a function, for experiments and checks."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.special
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_X_y
 
-from vicinal.inputs.checks import check_choice, check_classes, check_nonnegative, check_prior
-from vicinal.nca.equations import OBJECTIVES, class_priors, penalized, value_and_gradient
+from vicinal.inputs.checks import (
+    check_choice,
+    check_classes,
+    check_nonnegative,
+    check_prior,
+    check_share,
+    check_weights,
+)
+from vicinal.inputs.features import Features, class_covariances, moments
+from vicinal.nca.background import ClassGaussians
+from vicinal.nca.equations import OBJECTIVES, Model, Sample, check_combination, evaluate, penalized
 from vicinal.neighborhood import LAWS, Workload, choose_engine
 
 __all__ = ["objective"]
@@ -20,8 +31,10 @@ def objective(
     *,
     objective: str = "accuracy",
     kernel: str = "gaussian",
+    background: float | None = None,
     prior: Any = "empirical",
     regularization: float = 0.0,
+    sample_weight: ArrayLike | None = None,
     engine: str = "auto",
 ) -> tuple[float, NDArray]:
     """Objective of neighborhood component analysis and its gradient.
@@ -39,11 +52,16 @@ def objective(
     kernel : {"gaussian", "compact"}, default="gaussian"
         Weight of a neighbor at squared distance s: exp(-s), or (1 - s)² within
         the unit ball. A point with no neighbor there has p_i = 0.
+    background : float in (0, 1), optional
+        Share β of a Gaussian per class, mixed with the kernels into the class's
+        density; with ``kernel="compact"`` only.
     prior : {"empirical", "uniform"} or array-like of shape (n_classes,), default="empirical"
         Prior probabilities of the classes when p_i is read as a posterior of
         class-conditional densities. "empirical" is classic NCA.
     regularization : float, default=0.0
         λ of the penalty λ Σ A_ij², on the sum over points.
+    sample_weight : array-like of shape (n,), optional
+        Weight k counts as k copies of the point.
     engine : {"auto", "blocked", "fused"}, default="auto"
         How the sums over pairs are computed.
 
@@ -74,15 +92,23 @@ def objective(
         raise ValueError(
             f"A has {linear_map.shape[1]} columns, but X has {points.shape[1]} features."
         )
+    weights = check_weights(sample_weight, points)
+    if weights is not None:
+        points, targets, weights = (a[weights > 0] for a in (points, targets, weights))
     classes, labels = check_classes(targets)
+    center = np.average(points, axis=0, weights=weights).astype(points.dtype)
+    features = Features(points, center, 1.0)
+    check_combination(objective, kernel, background)
+    model = Model(LAWS[kernel], objective, check_prior(prior, len(classes)), len(classes))
+    logit = 0.0
+    if background is not None:
+        logit = float(scipy.special.logit(check_share("background", background)))
+        known = moments(features, labels, len(classes), weights)
+        covariances = class_covariances(features, labels, known, weights)
+        gaussians = ClassGaussians.with_ridge(known.means, covariances, known.counts)
+        model = replace(model, background=gaussians)
     work = Workload(len(points), len(points), len(linear_map))
-    value, gradient = value_and_gradient(
-        linear_map,
-        points - points.mean(axis=0, dtype=np.float64).astype(points.dtype),
-        labels,
-        engine=choose_engine(engine, work)[0],
-        law=LAWS[kernel],
-        objective=objective,
-        priors=class_priors(check_prior(prior, len(classes)), labels),
-    )
-    return penalized(value, gradient, linear_map, penalty)
+    chosen, _ = choose_engine(engine, work)
+    sample = Sample(features[:], labels, weights)
+    found = evaluate(linear_map, model, chosen, sample, logit=logit)
+    return penalized(found.value, found.gradient, linear_map, penalty)

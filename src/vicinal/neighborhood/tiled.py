@@ -94,8 +94,9 @@ class TiledEngine(ABC):
                 fold(piece, partial.rows(_within(piece.out, out)))
             return _natural_peaks(partial, law, arranged.weight_peak)
 
-        for (out, _), partial in self._run(work, n, m):
-            sums.put(out, sums.rows(out).merge(partial))
+        for (out, into), partial in self._run(work, n, m):
+            # Merging with the neutral element would only cost time.
+            sums.put(out, sums.rows(out).merge(partial) if into.start else partial)
         return _undo_rows(sums, arranged)
 
     def columns(
@@ -116,8 +117,8 @@ class TiledEngine(ABC):
                 fold(piece, partial.rows(_within(piece.out, out)))
             return partial
 
-        for (out, _), partial in self._run(work, m, n):
-            sums.put(out, sums.rows(out).merge(partial))
+        for (out, into), partial in self._run(work, m, n):
+            sums.put(out, sums.rows(out).merge(partial) if into.start else partial)
         return _undo_columns(sums, arranged)
 
     def _pieces(self, outputs: Side, inputs: Side, out: slice, into: slice) -> Iterator[Rectangle]:

@@ -1,0 +1,182 @@
+"""Points in standard units, converted a block at a time: the data may be larger than memory."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse import csr_array
+
+__all__ = ["Features", "Moments", "class_covariances", "moments", "standard_units"]
+
+_BLOCK_BYTES = 8_000_000
+
+# Smallest and largest values, by bytes per number, whose inverse is a number too.
+_UNITS = {8: (1e-300, 1e300), 4: (1e-30, 1e30)}
+
+
+@dataclass(frozen=True)
+class Features:
+    """Rows of X, less the mean, in multiples of `unit`.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, D)
+        As the user gave it; never copied as a whole unless asked for.
+    center : ndarray of shape (D,)
+    unit : float
+        A power of two near the largest value, so that no digit is lost.
+    """
+
+    X: NDArray
+    center: NDArray
+    unit: float
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.X.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the rows."""
+        return self.X.dtype
+
+    def __getitem__(self, rows: slice | NDArray) -> NDArray:
+        block = np.subtract(self.X[rows], self.center)
+        block /= block.dtype.type(self.unit)
+        return block
+
+    def take(self, rows: slice | NDArray, dtype: DTypeLike) -> NDArray:
+        """Some rows, in another precision; centered before digits are dropped."""
+        block = np.subtract(self.X[rows], self.center, dtype=dtype, casting="same_kind")
+        block *= block.dtype.type(1.0 / self.unit)  # a power of two: as exact as dividing
+        return block
+
+    def blocks(self) -> Iterator[tuple[slice, NDArray]]:
+        """All rows, some megabytes at a time."""
+        for rows in _slices(self.X):
+            yield rows, self[rows]
+
+    def project(self, A: NDArray) -> NDArray:
+        """Z = X Aᵀ for a map A of these units, shape (n, d)."""
+        Z = np.empty((len(self), len(A)), dtype=self.dtype)
+        for rows, block in self.blocks():
+            Z[rows] = block @ A.T.astype(self.dtype)
+        return Z
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Counts, means and covariances of the classes, copies counted.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_classes,)
+    means : ndarray of shape (n_classes, D)
+    within : ndarray of shape (D, D)
+        S_W, the covariance around class means (thesis 3.17).
+    """
+
+    counts: NDArray
+    means: NDArray
+    within: NDArray
+
+    @property
+    def spread(self) -> NDArray:
+        """M with S_T = S_W + MᵀM, shape (n_classes, D): how far class means lie from the mean."""
+        shares = self.counts / self.counts.sum()
+        return np.sqrt(shares)[:, None] * (self.means - shares @ self.means)
+
+    @property
+    def total(self) -> NDArray:
+        """S_T, the covariance of all points, shape (D, D)."""
+        return self.within + self.spread.T @ self.spread
+
+    @property
+    def between(self) -> NDArray:
+        """S_B (thesis 3.16), every class counting the same; the text forgets to center it."""
+        spread = self.means - self.means.mean(axis=0)
+        return spread.T @ spread / len(self.means)
+
+
+def standard_units(X: NDArray, weights: NDArray | None = None) -> Features:
+    """Center and scale: covariances neither overflow nor vanish, whatever the units.
+
+    The solvers' first step then has the right size, too.
+    """
+    smallest, largest = _UNITS[X.dtype.itemsize]
+    low, high = X.min(axis=0), X.max(axis=0)
+    reach = float(max(np.abs(low).max(), np.abs(high).max()))
+    if reach > largest:
+        raise ValueError(
+            f"X reaches {reach:.3g}, too large for {X.dtype}: scale it below {largest:g}."
+        )
+    center = _mean(X, weights).astype(X.dtype)
+    spread = float(max((high - center).max(), (center - low).max()))
+    if 0 < spread < smallest:
+        raise ValueError(
+            f"X varies by {spread:.3g} at most, too little for {X.dtype}: "
+            f"scale it above {smallest:g}."
+        )
+    unit = 2.0 ** np.floor(np.log2(spread)) if spread > 0 else 1.0
+    return Features(X, center, float(unit))
+
+
+def moments(
+    features: Features, labels: NDArray, n_classes: int, weights: NDArray | None = None
+) -> Moments:
+    """Two sweeps over the rows: class means, then the covariance around them."""
+    counts = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
+    sums = np.zeros((n_classes, features.shape[1]))
+    for rows, block in features.blocks():
+        sums += _members(labels[rows], n_classes, _part(weights, rows)) @ block
+    means = sums / np.where(counts > 0, counts, 1.0)[:, None]
+    within = np.zeros((features.shape[1], features.shape[1]))
+    for rows, block in features.blocks():
+        within += _scatter(block - means[labels[rows]], _part(weights, rows))
+    return Moments(counts, means, within / counts.sum())
+
+
+def class_covariances(
+    features: Features, labels: NDArray, known: Moments, weights: NDArray | None = None
+) -> NDArray:
+    """Covariance of every class around its own mean, shape (n_classes, D, D)."""
+    D = features.shape[1]
+    total = np.zeros((len(known.counts), D, D))
+    for rows, block in features.blocks():
+        part = _part(weights, rows)
+        for c in np.unique(labels[rows]):
+            mine = labels[rows] == c
+            total[c] += _scatter(block[mine] - known.means[c], _part(part, mine))
+    return total / np.where(known.counts > 0, known.counts, 1.0)[:, None, None]
+
+
+def _mean(X: NDArray, weights: NDArray | None) -> NDArray:
+    if weights is None:
+        return X.mean(axis=0, dtype=np.float64)
+    total = sum(weights[rows] @ X[rows].astype(np.float64) for rows in _slices(X))
+    return np.asarray(total / weights.sum())
+
+
+def _slices(X: NDArray) -> Iterator[slice]:
+    step = max(1, _BLOCK_BYTES // (X.shape[1] * 8))
+    return (slice(start, min(start + step, len(X))) for start in range(0, len(X), step))
+
+
+def _members(labels: NDArray, n_classes: int, weights: NDArray | None) -> csr_array:
+    """Class membership as a sparse (n_classes, n) matrix of weights."""
+    values = np.ones(len(labels)) if weights is None else weights
+    return csr_array((values, (labels, np.arange(len(labels)))), shape=(n_classes, len(labels)))
+
+
+def _scatter(block: NDArray, weights: NDArray | None) -> NDArray:
+    block = block.astype(np.float64, copy=False)
+    return block.T @ (block if weights is None else weights[:, None] * block)
+
+
+def _part(weights: NDArray | None, rows: slice | NDArray) -> NDArray | None:
+    return None if weights is None else weights[rows]

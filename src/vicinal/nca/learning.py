@@ -1,0 +1,265 @@
+"""The objective as solvers see it: in their coordinates, over all points or one batch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import (
+    Method,
+    Validation,
+    ValueAndGradient,
+    adam,
+    bold_driver,
+    conjugate_gradients,
+    cosine,
+    gradient_ascent,
+    lbfgs,
+    search_offset,
+)
+from vicinal.inputs.features import Features
+from vicinal.nca.batches import Batches
+from vicinal.nca.equations import (
+    Evaluation,
+    Model,
+    Sample,
+    evaluate,
+    own_class_log_probabilities,
+    penalized,
+)
+from vicinal.nca.recipe import Recipe
+from vicinal.neighborhood import Engine
+
+__all__ = ["Coordinates", "Problem", "TrainingSet", "hold_back"]
+
+EXACT = {"lbfgs": lbfgs, "cg": conjugate_gradients, "bold-driver": bold_driver}
+
+# Adam's first rate, as a share of the root mean square of the start (spec: 3 %).
+ADAM_RATE = 0.03
+
+# What a validation score costs must not grow with the data: at most so many points held back,
+# against at most so many others.
+MOST_HELD_BACK, MOST_VALIDATION_KEYS = 5000, 20_000
+
+# Validation checks over a batched fit, and how many in a row may bring nothing (thesis 5.3.2).
+N_CHECKS, PATIENCE = 40, 25
+
+# A trial of the search for t0 lasts this share of the fit.
+TRIAL_SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Parameters of a solver: B with A = B P and, where β is learned, its logit as last entry.
+
+    Attributes
+    ----------
+    P : ndarray of shape (D, D)
+    shape : (d, D)
+    logit : float
+        Of β where it is fixed.
+    logit_unit : float
+        What one unit of the logit is in the solver's parameters; 0: fixed.
+    """
+
+    P: NDArray
+    shape: tuple[int, int]
+    logit: float = 0.0
+    logit_unit: float = 0.0
+
+    def pack(self, B: NDArray) -> NDArray:
+        """Parameters for a map, the logit at its start."""
+        if not self.logit_unit:
+            return B
+        return np.append(B.ravel(), self.logit * self.logit_unit)
+
+    def unpack(self, parameters: NDArray) -> tuple[NDArray, float]:
+        """The map A and the logit of β."""
+        if not self.logit_unit:
+            return parameters @ self.P, self.logit
+        return (
+            parameters[:-1].reshape(self.shape) @ self.P,
+            float(parameters[-1]) / self.logit_unit,
+        )
+
+    def gradient(self, in_map: NDArray, in_logit: float) -> NDArray:
+        """From gradients in A and the logit to one in the parameters."""
+        in_B = in_map @ self.P.T
+        return np.append(in_B.ravel(), in_logit / self.logit_unit) if self.logit_unit else in_B
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Rows to learn from, converted when they are needed.
+
+    Attributes
+    ----------
+    features : Features
+    labels : ndarray of shape (n,)
+    weights : ndarray of shape (n,) or None
+    rows : ndarray or None
+        Those that are not held back; None: all.
+    """
+
+    features: Features
+    labels: NDArray
+    weights: NDArray | None = None
+    rows: NDArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels) if self.rows is None else len(self.rows)
+
+    @property
+    def learning_weights(self) -> NDArray | None:
+        """Weights of all rows, 0 for those that are held back."""
+        if self.rows is None:
+            return self.weights
+        weights = np.zeros(len(self.labels))
+        weights[self.rows] = 1.0 if self.weights is None else self.weights[self.rows]
+        return weights
+
+    def sample(self, which: NDArray | slice, dtype: type | None = None) -> Sample:
+        """Points by their position among the rows to learn from."""
+        rows = which if self.rows is None else self.rows[which]
+        weights = None if self.weights is None else self.weights[rows]
+        return Sample(
+            self.features.take(rows, dtype or self.features.dtype), self.labels[rows], weights
+        )
+
+    def project(self, A: NDArray) -> NDArray:
+        """All rows to learn from under a map."""
+        Z = self.features.project(A)
+        return Z if self.rows is None else Z[self.rows]
+
+    def subset(self, size: int, rng: np.random.Generator) -> "TrainingSet":
+        """Some of the rows to learn from, chosen once."""
+        rows = np.arange(len(self.labels)) if self.rows is None else self.rows
+        if size >= len(rows):
+            return self
+        chosen = np.sort(rng.choice(len(rows), size, replace=False))
+        return TrainingSet(self.features, self.labels, self.weights, rows[chosen])
+
+
+def hold_back(
+    labels: NDArray, fraction: float, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
+    """Rows to learn from and rows for validation: a share of every class, two left in each.
+
+    Both are sorted. At most `MOST_HELD_BACK` are held back.
+    """
+    share = min(fraction, MOST_HELD_BACK / len(labels))
+    shuffled = rng.permutation(len(labels))
+    shuffled = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    counts = np.bincount(labels)
+    first = np.cumsum(counts) - counts
+    # Rounding up or down at random keeps the share of small classes right on average.
+    wanted = np.floor(share * counts + rng.random(len(counts))).astype(int)
+    wanted = np.minimum(wanted, np.maximum(counts - 2, 0))
+    if not wanted.any():
+        raise ValueError(
+            f"validation_fraction={fraction} of {len(labels)} points leaves none to validate on: "
+            "raise it, or set early_stopping=False."
+        )
+    rank = np.arange(len(labels)) - first[labels[shuffled]]
+    held = rank < wanted[labels[shuffled]]
+    return np.sort(shuffled[~held]), np.sort(shuffled[held])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The mean objective, less the penalty, over the training points.
+
+    Attributes
+    ----------
+    data : TrainingSet
+    model : Model
+    engine : Engine
+    coordinates : Coordinates
+    penalty : float
+        λ in the units of the features.
+    """
+
+    data: TrainingSet
+    model: Model
+    engine: Engine
+    coordinates: Coordinates
+    penalty: float
+
+    @cached_property
+    def everything(self) -> Sample:
+        """All rows to learn from, in memory."""
+        return self.data.sample(slice(None))
+
+    def method(self, recipe: Recipe, start: NDArray, rng: np.random.Generator) -> Method:
+        """The solver, told what to maximize."""
+        if recipe.solver in EXACT:
+            return EXACT[recipe.solver](self.exact)
+        batch = self.batched(recipe, rng) if recipe.is_batched else self.exact
+        if recipe.solver == "adam":
+            rate = ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
+            return adam(batch, cosine(rate, recipe.max_iter))
+        score = self._offset_score(recipe, rng)
+        n_trial = max(10, int(TRIAL_SHARE * recipe.max_iter))
+        return gradient_ascent(batch, *search_offset(batch, start, score, n_trial))
+
+    def exact(self, parameters: NDArray) -> tuple[float, NDArray]:
+        """Over all points, each against all others."""
+        A, logit = self.coordinates.unpack(parameters)
+        found = evaluate(A, self.model, self.engine, self.everything, logit=logit)
+        return self._finish(found, A, self.everything.total)
+
+    def batched(self, recipe: Recipe, rng: np.random.Generator) -> ValueAndGradient:
+        """Over a new batch at every call (algorithms 4.1 and 4.4)."""
+        size = recipe.batch_size or len(self.data)
+        batches = Batches(recipe.batching, len(self.data), size, rng, self.data.project)
+
+        def of_next_batch(parameters: NDArray) -> tuple[float, NDArray]:
+            A, logit = self.coordinates.unpack(parameters)
+            rows = batches.next(A)
+            if recipe.batching == "stochastic":
+                queries, keys, own = self.everything[rows], self.everything, rows
+            else:
+                # float32: the choice of the batch is noise enough.
+                queries, keys, own = self.data.sample(rows, np.float32), None, None
+            found = evaluate(A, self.model, self.engine, queries, keys, own, logit)
+            return self._finish(found, A, queries.total)
+
+        return of_next_batch
+
+    def validation(
+        self, held_back: NDArray, recipe: Recipe, patience: int | None, rng: np.random.Generator
+    ) -> Validation:
+        """Mean objective of the points held back, against points to learn from."""
+        whole = TrainingSet(self.data.features, self.data.labels, self.data.weights, held_back)
+        queries = whole.sample(slice(None))
+        keys = self.data.subset(MOST_VALIDATION_KEYS, rng).sample(slice(None))
+
+        def score(parameters: NDArray) -> float:
+            A, logit = self.coordinates.unpack(parameters)
+            log_p = own_class_log_probabilities(
+                A, self.model, self.engine, queries, keys, logit=logit
+            )
+            each = np.exp(log_p) if self.model.objective == "accuracy" else log_p
+            return float(np.average(each, weights=queries.weights))
+
+        every = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
+        if patience is None and recipe.solver != "adam":
+            patience = PATIENCE  # a cosine schedule has an end of its own, where it is best
+        return Validation(score, every, patience)
+
+    def _offset_score(self, recipe: Recipe, rng: np.random.Generator) -> Callable[[NDArray], float]:
+        """What the search for t0 compares: the objective over one batch that stays the same."""
+        fixed = self.data.subset(recipe.batch_size or len(self.data), rng).sample(slice(None))
+
+        def score(parameters: NDArray) -> float:
+            A, logit = self.coordinates.unpack(parameters)
+            found = evaluate(A, self.model, self.engine, fixed, logit=logit)
+            return self._finish(found, A, fixed.total)[0]
+
+        return score
+
+    def _finish(self, found: Evaluation, A: NDArray, total: float) -> tuple[float, NDArray]:
+        value, gradient = penalized(found.value / total, found.gradient / total, A, self.penalty)
+        return value, self.coordinates.gradient(gradient, found.logit_gradient / total)

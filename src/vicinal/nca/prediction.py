@@ -1,0 +1,125 @@
+"""Class probabilities of new points (thesis 3.24, 3.25), never over an n × m array."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from vicinal.nca.background import ClassGaussians
+from vicinal.nca.equations import Model, Sample, class_counts, class_log_priors, class_log_weights
+from vicinal.neighborhood import GAUSSIAN, Engine, Law, Pairs
+
+__all__ = ["Classifier", "nearest_index"]
+
+# Below this many keys the exact search is faster than building an approximate index.
+_EXACT_SEARCH_UP_TO = 4096
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """What the NCA rule needs of the training points.
+
+    Attributes
+    ----------
+    keys : ndarray of shape (m, d)
+        Projected training points.
+    labels : ndarray of shape (m,)
+    weights : ndarray of shape (m,) or None
+    log_weights : ndarray of shape (n_classes,)
+        What turns a class's sum over keys into density times prior.
+    background : ClassGaussians or None
+        Of the projected points.
+    background_log_weights : ndarray of shape (n_classes,) or None
+        log(β π_c).
+    """
+
+    keys: NDArray
+    labels: NDArray
+    weights: NDArray | None
+    log_weights: NDArray
+    background: ClassGaussians | None = None
+    background_log_weights: NDArray | None = None
+
+    @classmethod
+    def of(cls, keys: Sample, model: Model, logit: float = 0.0) -> "Classifier":
+        """From projected points, with the projected Gaussians as the model's background."""
+        counts = class_counts(keys, model.n_classes)
+        log_weights = class_log_weights(model, counts)
+        if model.background is None:
+            return cls(keys.features, keys.labels, keys.weights, log_weights)
+        log_weights = log_weights - np.logaddexp(0.0, logit)  # log(1 - β)
+        log_weights = log_weights + model.law.log_normalizer(keys.features.shape[1])
+        behind = class_log_priors(model, counts) - np.logaddexp(0.0, -logit)
+        return cls(keys.features, keys.labels, keys.weights, log_weights, model.background, behind)
+
+    def log_probabilities(
+        self, queries: NDArray, law: Law, engine: Engine, index: Any = None, k: int | None = None
+    ) -> NDArray:
+        """log p(c | x), shape (n, n_classes).
+
+        A point with nobody in reach (compact support without background) has
+        the class of its nearest neighbor. With an `index` only the `k` nearest
+        keys count.
+        """
+        if index is None:
+            log_mass = self._kernel_log_masses(queries, law, engine)
+        else:
+            log_mass = self._nearest_log_masses(queries, law, index, k or 1)
+        log_mass += self.log_weights
+        if self.background is not None:
+            densities = self.background.log_densities(np.eye(queries.shape[1]), queries)
+            log_mass = np.logaddexp(log_mass, densities + self.background_log_weights)
+        alone = np.isneginf(log_mass).all(axis=1)
+        if alone.any():
+            nearest = NearestNeighbors(n_neighbors=1).fit(self.keys)
+            found = nearest.kneighbors(queries[alone], return_distance=False)[:, 0]
+            log_mass[np.flatnonzero(alone), self.labels[found]] = 0.0
+        return log_mass - np.logaddexp.reduce(log_mass, axis=1, keepdims=True)
+
+    def _kernel_log_masses(self, queries: NDArray, law: Law, engine: Engine) -> NDArray:
+        """log Σ_{j in c} w_j k: one rows pass per class, so the pairs are visited once in all."""
+        log_mass = np.full((len(queries), len(self.log_weights)), -np.inf)
+        for c in np.unique(self.labels):
+            mine = self.labels == c
+            weights = None if self.weights is None else np.log(self.weights[mine])
+            pairs = Pairs(queries, self.keys[mine], key_log_weights=weights)
+            log_mass[:, c] = engine.rows(pairs, law, moments=False).finish().log_mass[0]
+        return log_mass
+
+    def _nearest_log_masses(self, queries: NDArray, law: Law, index: Any, k: int) -> NDArray:
+        """The same over the k nearest keys only."""
+        who, distance = index(queries, min(k, len(self.keys)))
+        s = np.square(distance, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            log_k = -s if law is GAUSSIAN else np.log(law.mass(s))
+            if self.weights is not None:
+                log_k = log_k + np.log(self.weights[who])
+        log_mass = np.full((len(queries), len(self.log_weights)), -np.inf)
+        for c in range(len(self.log_weights)):
+            mine = np.where(self.labels[who] == c, log_k, -np.inf)
+            log_mass[:, c] = np.logaddexp.reduce(mine, axis=1)
+        return log_mass
+
+
+def nearest_index(keys: NDArray, n_neighbors: int, n_jobs: int | None) -> Any:
+    """Search for nearest keys: a function of queries and k that returns positions and distances.
+
+    Approximate, by nearest neighbor descent, where there are many keys.
+    """
+    if len(keys) <= _EXACT_SEARCH_UP_TO:
+        exact = NearestNeighbors(n_jobs=n_jobs).fit(keys)
+        return lambda queries, k: exact.kneighbors(queries, k)[::-1]
+    try:
+        from pynndescent import NNDescent
+    except ImportError as error:
+        raise ImportError(
+            f"n_neighbors={n_neighbors} with more than {_EXACT_SEARCH_UP_TO} training points needs "
+            "pynndescent: pip install 'vicinal[neighbors]', or set n_neighbors=None."
+        ) from error
+    index = NNDescent(
+        keys.astype(np.float32), n_neighbors=max(30, n_neighbors), random_state=0, n_jobs=n_jobs
+    )
+    index.prepare()
+    return lambda queries, k: index.query(queries.astype(np.float32), k)

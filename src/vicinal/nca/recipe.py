@@ -1,0 +1,119 @@
+"""What "auto" means: from the user's choices and the size of the data to a complete recipe."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vicinal.inputs.checks import check_choice, check_count
+from vicinal.nca.batches import BATCHINGS
+
+__all__ = ["EXACT_SOLVERS", "SOLVERS", "Recipe", "choose_recipe"]
+
+# These need the same objective at every update; the others may see a new batch each time.
+EXACT_SOLVERS = ("lbfgs", "cg", "bold-driver")
+SOLVERS = ("auto", *EXACT_SOLVERS, "sgd", "adam")
+
+# Up to here an exact fit takes seconds, and no batch could tell it more.
+EXACT_UP_TO = 5000
+
+# Rows of a batch. Fewer make the neighborhoods of a batch thinner than those of the data.
+BATCH_SIZES = {"subsample": 3000, "stochastic": 500}
+BATCH_SIZE = 2000
+
+# Updates; the schedule of Adam is spread over them.
+MAX_ITER, BATCHED_MAX_ITER = 200, 4000
+
+# λ = share · (total variance) / n_samples. Measured in docs/decisions/0006.
+EXACT_PENALTY, BATCHED_PENALTY = 0.03, 0.25
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a fit is done, nothing left open.
+
+    Attributes
+    ----------
+    solver, batching : str
+    batch_size : int or None
+        None for full batches.
+    penalty_share : float or None
+        λ in units of total variance / n_samples; None where the user gave λ itself.
+    early_stopping : bool
+    max_iter : int
+    reason : str
+    """
+
+    solver: str
+    batching: str
+    batch_size: int | None
+    penalty_share: float | None
+    early_stopping: bool
+    max_iter: int
+    reason: str
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether every update sees another batch."""
+        return self.batching in BATCHINGS
+
+    def report(self, regularization: float) -> dict[str, Any]:
+        """What the fitted model tells about it."""
+        known = asdict(self)
+        del known["penalty_share"]
+        return {**known, "regularization": regularization}
+
+
+def choose_recipe(model: Any, n: int) -> Recipe:
+    """Complete the parameters of an estimator for `n` training points."""
+    check_choice("solver", model.solver, SOLVERS)
+    check_choice("batching", model.batching, ("auto", "full", "subsample", *BATCHINGS))
+    batching, why = _batching(model, n)
+    batched = batching in BATCHINGS
+    solver = model.solver
+    if solver == "auto":
+        solver = "adam" if batched else "lbfgs"
+    elif solver in EXACT_SOLVERS and batched:
+        raise ValueError(
+            f"solver={solver!r} needs the same objective at every update, which "
+            f"batching={batching!r} does not give: use solver='adam' or 'sgd', or batching='full' "
+            "or 'subsample'."
+        )
+    return Recipe(
+        solver,
+        batching,
+        _batch_size(model, batching, n),
+        _penalty_share(model, batched),
+        batched if model.early_stopping == "auto" else bool(model.early_stopping),
+        model.max_iter or (MAX_ITER if solver in EXACT_SOLVERS else BATCHED_MAX_ITER),
+        why,
+    )
+
+
+def _batching(model: Any, n: int) -> tuple[str, str]:
+    if model.batching != "auto":
+        return model.batching, f"batching={model.batching!r} asked for by name"
+    if model.solver in EXACT_SOLVERS:
+        return "full", f"solver={model.solver!r} asked for by name: exact objective"
+    limit = EXACT_UP_TO if model.solver == "auto" else (model.batch_size or BATCH_SIZE)
+    if n <= limit:
+        return "full", f"{n} points, at most {limit}: exact objective"
+    return "random", f"{n} points, more than {limit}: random batches, Adam on a cosine schedule"
+
+
+def _batch_size(model: Any, batching: str, n: int) -> int | None:
+    if batching == "full":
+        if model.batch_size is not None and model.batching == "full":
+            raise ValueError(
+                f"batch_size={model.batch_size} has no meaning with batching='full': leave it None."
+            )
+        return None
+    if model.batch_size is None:
+        return min(n, BATCH_SIZES.get(batching, BATCH_SIZE))
+    return min(n, check_count("batch_size", model.batch_size, 2))
+
+
+def _penalty_share(model: Any, batched: bool) -> float | None:
+    if model.regularization != "auto":
+        return None
+    if batched:
+        return BATCHED_PENALTY
+    return 0.0 if model.solver in EXACT_SOLVERS else EXACT_PENALTY

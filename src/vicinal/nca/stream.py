@@ -1,0 +1,131 @@
+"""Learning from a stream: new points against a bounded sample of what came before."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import Adam
+from vicinal.inputs.features import Features
+from vicinal.nca.batches import split
+from vicinal.nca.equations import Model, Sample, evaluate, penalized
+from vicinal.nca.learning import ADAM_RATE, Coordinates
+from vicinal.neighborhood import Engine
+
+__all__ = ["Reservoir", "Stream"]
+
+# A stream has no end to spread a schedule over: the rate falls as 1 / sqrt(1 + t / this).
+_STEADY_UPDATES = 100
+
+
+class Reservoir:
+    """A uniform sample of at most `size` of all points seen (Vitter 1985, algorithm R)."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.n_seen = 0
+        self.sample: Sample | None = None
+
+    def add(self, new: Sample, rng: np.random.Generator) -> None:
+        """Take in new points; each of all seen so far stays with the same probability."""
+        if self.sample is None:
+            self.sample = new[:0]
+        room = min(self.size - len(self.sample), len(new))
+        sample = _join(self.sample, new[:room])
+        late = np.arange(room, len(new))
+        slots = rng.integers(0, self.n_seen + late + 1)
+        lucky = slots < self.size
+        # Where two points draw the same slot the later one stays, as one by one.
+        slots, last = np.unique(slots[lucky][::-1], return_index=True)
+        winners = new[late[lucky][::-1][last]]
+        for old, put in zip(_arrays(sample), _arrays(winners), strict=True):
+            old[slots] = put
+        self.sample = sample
+        self.n_seen += len(new)
+
+
+class Stream:
+    """State of `partial_fit`: the map in solver coordinates, Adam's moments, the reservoir.
+
+    Parameters
+    ----------
+    start : ndarray of shape (d, D)
+        Map in the solver's coordinates.
+    coordinates : Coordinates
+    features : Features
+        Center and unit of the first points; later ones are measured by them.
+    penalty_share : float or None
+        λ times the number of points seen; None: `penalty` is λ itself.
+    penalty : float
+    reservoir_size : int
+    rng : numpy.random.Generator
+    """
+
+    def __init__(
+        self,
+        start: NDArray,
+        coordinates: Coordinates,
+        features: Features,
+        penalty_share: float | None,
+        penalty: float,
+        reservoir_size: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self.parameters, self.coordinates = start, coordinates
+        self.center, self.unit = features.center, features.unit
+        self.penalty_share, self.penalty = penalty_share, penalty
+        self.reservoir, self.rng = Reservoir(reservoir_size), rng
+        self.adam = Adam(start.shape)
+        self.rate = ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
+        self.objectives: list[float] = []
+
+    @property
+    def map(self) -> NDArray:
+        """A, for the features as the user has them."""
+        return self.coordinates.unpack(self.parameters)[0] / self.unit
+
+    @property
+    def keys(self) -> Sample:
+        """The points kept, as the user gave them."""
+        kept = self.reservoir.sample
+        if kept is None:
+            raise RuntimeError("nothing was learned yet")
+        return Sample(kept.features * self.unit + self.center, kept.labels, kept.weights)
+
+    def learn(self, new: Sample, model: Model, engine: Engine, batch_size: int) -> None:
+        """One update per batch of new points, each against the batch and the reservoir."""
+        new = Sample((new.features - self.center) / self.unit, new.labels, new.weights)
+        for rows in split(self.rng.permutation(len(new)), batch_size):
+            self._update(new[rows], model, engine)
+            self.reservoir.add(new[rows], self.rng)
+
+    def _update(self, batch: Sample, model: Model, engine: Engine) -> None:
+        kept = self.reservoir.sample
+        keys = batch if kept is None else _join(batch, kept)
+        A, _ = self.coordinates.unpack(self.parameters)
+        found = evaluate(A, model, engine, batch, keys, np.arange(len(batch)))
+        n_seen = self.reservoir.n_seen + len(batch)
+        penalty = self.penalty if self.penalty_share is None else self.penalty_share / n_seen
+        value, gradient = penalized(
+            found.value / batch.total, found.gradient / batch.total, A, penalty
+        )
+        rate = self.rate / np.sqrt(1.0 + self.adam.n_steps / _STEADY_UPDATES)
+        step = self.adam.step(self.coordinates.gradient(gradient, 0.0), rate)
+        self.parameters = self.parameters + step
+        self.objectives.append(value)
+
+
+def _join(one: Sample, other: Sample) -> Sample:
+    """Both, one after the other; without weights where neither has any."""
+    features = np.concatenate([one.features, other.features])
+    labels = np.concatenate([one.labels, other.labels])
+    if one.weights is None and other.weights is None:
+        return Sample(features, labels)
+    return Sample(features, labels, np.concatenate([_weights(one), _weights(other)]))
+
+
+def _weights(sample: Sample) -> NDArray:
+    return np.ones(len(sample)) if sample.weights is None else sample.weights
+
+
+def _arrays(sample: Sample) -> list[NDArray]:
+    arrays = [sample.features, sample.labels]
+    return arrays if sample.weights is None else [*arrays, sample.weights]

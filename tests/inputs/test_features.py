@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from vicinal.inputs import features as module
+from vicinal.inputs.features import class_covariances, moments, standard_units
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 70)
+    return rng.normal(size=(70, 4)) * 700 + 1e4, labels, rng.integers(1, 4, 70).astype(float)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_standard_units_center_and_scale_by_a_power_of_two(data, dtype):
+    X = data[0].astype(dtype)
+    features = standard_units(X)
+    assert features[:].dtype == features.dtype == dtype
+    assert 1.0 <= np.abs(features[:]).max() < 2.0
+    assert np.log2(features.unit) == np.round(np.log2(features.unit))
+    assert_allclose(features[:] * features.unit, X - X.mean(axis=0), atol=1e-2)
+    assert_array_equal(features[np.array([5, 2])], features[:][[5, 2]])
+    assert features.take(slice(0, 3), np.float32).dtype == np.float32
+
+
+def test_moments_are_those_of_the_rows(data, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 4 * 8 * 9)  # blocks of nine rows
+    X, labels, _ = data
+    features = standard_units(X)
+    known = moments(features, labels, 3)
+    F = features[:]
+    assert_array_equal(known.counts, np.bincount(labels))
+    assert_allclose(known.total, F.T @ F / len(F), atol=1e-12)
+    covariances = class_covariances(features, labels, known)
+    for c in range(3):
+        assert_allclose(known.means[c], F[labels == c].mean(axis=0))
+        assert_allclose(covariances[c], np.cov(F[labels == c].T, bias=True))
+    assert_allclose(np.tensordot(known.counts, covariances, 1) / len(F), known.within)
+    A = np.arange(8.0).reshape(2, 4)
+    assert_allclose(features.project(A), F @ A.T)
+
+
+def test_weights_count_copies(data):
+    X, labels, weights = data
+    copies = np.repeat(np.arange(70), weights.astype(int))
+    weighted, repeated = standard_units(X, weights), standard_units(X[copies])
+    assert_allclose(weighted.center, repeated.center)
+    ours = moments(weighted, labels, 3, weights)
+    theirs = moments(repeated, labels[copies], 3)
+    for name in ("counts", "means", "within", "total", "between"):
+        assert_allclose(getattr(ours, name), getattr(theirs, name), atol=1e-9)
+    assert_allclose(
+        class_covariances(weighted, labels, ours, weights),
+        class_covariances(repeated, labels[copies], theirs),
+        atol=1e-9,
+    )
+
+
+def test_a_class_without_members_is_harmless(data):
+    X, labels, _ = data
+    features = standard_units(X)
+    known = moments(features, labels, 5)
+    assert_array_equal(known.counts[3:], 0)
+    assert np.isfinite(known.means).all()
+    assert np.isfinite(class_covariances(features, labels, known)).all()
