@@ -42,6 +42,43 @@ def data():
         ({"tol": np.inf}, ValueError, "tol=inf must be finite"),
         ({"engine": "gpu"}, ValueError, "engine='gpu' is unknown"),
         ({"n_jobs": 0}, ValueError, "n_jobs=0 has no meaning"),
+        ({"background": 0.5}, ValueError, "background=0.5 stands behind kernels of compact supp"),
+        ({"background": True}, ValueError, "background=True stands behind kernels of compact su"),
+        (
+            {"kernel": "compact", "background": 1.5},
+            ValueError,
+            "background=1.5 must lie between 0 and 1",
+        ),
+        (
+            {"kernel": "compact", "background": "yes"},
+            TypeError,
+            "background='yes' must be a number",
+        ),
+        ({"solver": "cg", "batching": "random"}, ValueError, "solver='cg' needs the same objecti"),
+        (
+            {"solver": "bold-driver", "batching": "stochastic"},
+            ValueError,
+            "which batching='stochastic' does not give: use solver='adam' or 'sgd'",
+        ),
+        ({"batching": "tiny"}, ValueError, "batching='tiny' is unknown: use one of 'auto', 'full'"),
+        (
+            {"batching": "full", "batch_size": 5},
+            ValueError,
+            "batch_size=5 has no meaning with batching='full'",
+        ),
+        ({"batching": "random", "batch_size": 1}, ValueError, "batch_size=1 must be a whole num"),
+        ({"batch_size": 0.5}, TypeError, "batch_size=0.5 must be a whole number"),
+        ({"annealing": True}, ValueError, "annealing=True fades dimensions out"),
+        ({"early_stopping": "yes"}, ValueError, "early_stopping='yes' is unknown: use one of T"),
+        (
+            {"validation_fraction": 1.0},
+            ValueError,
+            "validation_fraction=1.0 must lie between 0 and 1",
+        ),
+        ({"n_iter_no_change": 0}, ValueError, "n_iter_no_change=0 must be a whole number at lea"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors=0 must be a whole number at least 1"),
+        ({"reservoir_size": 1}, ValueError, "reservoir_size=1 must be a whole number at least 2"),
+        ({"regularization": True}, TypeError, "regularization=True must be a number"),
     ],
 )
 def test_wrong_parameters_are_named(data, arguments, error, message):

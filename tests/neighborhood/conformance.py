@@ -7,6 +7,7 @@ the error of an exponent (`Case.exponent_error`) bounds every one of them.
 
 import tracemalloc
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -164,6 +165,7 @@ class EngineConformance:
         assert_allclose(after.log_mass, before.log_mass, rtol=0, atol=64 * moved)
 
     @given(case=cases(), n_jobs=st.sampled_from([2, 3]), tile=st.sampled_from([1, 5, 1000]))
+    @patch("vicinal.neighborhood.tiled._PAIRS_WORTH_A_THREAD", 1)
     def test_threads_change_no_bit(self, case, n_jobs, tile):
         one, many = self.make(1, tile), self.make(n_jobs, tile)
         a, b = one.rows(case.pairs, case.law), many.rows(case.pairs, case.law)

@@ -52,7 +52,8 @@ class Features:
 
     def take(self, rows: slice | NDArray, dtype: DTypeLike) -> NDArray:
         """Some rows, in another precision; centered before digits are dropped."""
-        block = np.subtract(self.X[rows], self.center, dtype=dtype, casting="same_kind")
+        picked = self.X[rows] if isinstance(rows, slice) else np.take(self.X, rows, axis=0)
+        block = np.subtract(picked, self.center, dtype=dtype, casting="same_kind")
         block *= block.dtype.type(1.0 / self.unit)  # a power of two: as exact as dividing
         return block
 

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from vicinal.inputs.features import Features, Moments, class_covariances
+
 __all__ = ["ClassGaussians"]
 
 # A class covariance whose least variance is below this share of the mean variance of all classes
-# counts as singular (fewer members than features, constant or doubled features)...
-_SINGULAR = 1e-8
+# counts as singular (too few members, constant or nearly dependent features)...
+_SINGULAR = 1e-3
 # ... and gets this share of it added: a density must not grow without bound along a direction
 # in which a few points happen to agree.
 _RIDGE = 1e-2
@@ -33,14 +35,19 @@ class ClassGaussians:
     covariances: NDArray
 
     @classmethod
-    def with_ridge(cls, means: NDArray, covariances: NDArray, counts: NDArray) -> "ClassGaussians":
-        """A ridge where a class is too small or too flat for a density of its own."""
-        D = means.shape[1]
-        variance = counts @ covariances.trace(axis1=1, axis2=2) / (counts.sum() * D) or 1.0
-        least = np.linalg.eigvalsh(covariances)[:, 0]
-        flat = least <= _SINGULAR * variance
+    def of(
+        cls,
+        features: Features,
+        labels: NDArray,
+        known: Moments,
+        weights: NDArray | None = None,
+    ) -> "ClassGaussians":
+        """Of the classes, with a ridge where one is too small or too flat for its own density."""
+        covariances = class_covariances(features, labels, known, weights)
+        variance = np.trace(known.within) / len(known.within) or 1.0
+        flat = np.linalg.eigvalsh(covariances)[:, 0] <= _SINGULAR * variance
         ridge = np.where(flat, _RIDGE * variance, 0.0)
-        return cls(means, covariances + ridge[:, None, None] * np.eye(D))
+        return cls(known.means, covariances + ridge[:, None, None] * np.eye(len(known.within)))
 
     def log_densities(self, A: NDArray, X: NDArray) -> NDArray:
         """log N(A x | A μ_c, A Σ_c Aᵀ) (4.22), shape (n, n_classes)."""

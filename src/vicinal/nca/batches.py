@@ -47,6 +47,10 @@ class Batches:
             self._left = self._epoch(A)
         return self._left.pop()
 
+    def peek(self) -> NDArray | None:
+        """The batch after this one, where it belongs to the same epoch."""
+        return self._left[-1] if self._left else None
+
     def _epoch(self, A: NDArray) -> list[NDArray]:
         if self._kind == "farthest":
             batches = farthest_point_clusters(self._project(A), self._size, self._rng)

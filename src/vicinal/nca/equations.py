@@ -10,7 +10,7 @@ and p_i = π_c p(x_i | c) / Σ_c' π_c' p(x_i | c') with the point itself left o
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ __all__ = [
     "Evaluation",
     "Model",
     "Sample",
-    "check_combination",
     "class_counts",
     "class_log_priors",
     "class_log_weights",
@@ -86,22 +85,6 @@ class Model:
     background: ClassGaussians | None = None
 
 
-def check_combination(objective: str, kernel: str, background: Any) -> None:
-    """Refuse what has no meaning together."""
-    has_background = background is not None and background is not False
-    if has_background and kernel != "compact":
-        raise ValueError(
-            f"background={background!r} stands behind kernels of compact support: set "
-            f"kernel='compact' (it is {kernel!r}), or leave the background out."
-        )
-    if objective == "log" and kernel == "compact" and not has_background:
-        raise ValueError(
-            "objective='log' with kernel='compact' has no finite value: a point with none of its "
-            "class in reach has log p = -inf. Add a background, or use objective='accuracy' or "
-            "kernel='gaussian'."
-        )
-
-
 class Evaluation(NamedTuple):
     """The objective, its gradient in A, and in b where β = sigmoid(b) mixes a background in."""
 
@@ -130,7 +113,8 @@ def class_log_weights(model: Model, counts: NDArray) -> NDArray:
     """
     if isinstance(model.prior, str) and model.prior == "empirical":
         return np.full(len(counts), -np.log(counts.sum()))
-    return class_log_priors(model, counts) - _log(counts)
+    weights = class_log_priors(model, counts) - np.log(np.maximum(counts, np.finfo(float).tiny))
+    return np.where(counts > 0, weights, -np.inf)
 
 
 def class_log_priors(model: Model, counts: NDArray) -> NDArray:

@@ -13,37 +13,23 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.fitting import run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
-from vicinal.inputs.checks import (
-    check_choice,
-    check_classes,
-    check_count,
-    check_flag,
-    check_known_classes,
-    check_nonnegative,
-    check_prior,
-    check_share,
-    check_weights,
-)
-from vicinal.inputs.features import Moments, class_covariances, moments, standard_units
-from vicinal.inputs.starts import reach_neighbors, solver_coordinates, starting_map
+from vicinal.inputs.checks import check_classes, check_count, check_known_classes, check_weights
 from vicinal.metric import MahalanobisMixin
-from vicinal.nca.annealing import CRITERIA, anneal
 from vicinal.nca.background import ClassGaussians
-from vicinal.nca.equations import OBJECTIVES, Model, Sample, check_combination, evaluate
-from vicinal.nca.learning import Coordinates, Problem, TrainingSet, hold_back
+from vicinal.nca.checks import check_parameters, check_streaming
+from vicinal.nca.equations import Model, Sample
+from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
-from vicinal.nca.recipe import BATCH_SIZE, BATCHED_PENALTY, Recipe, choose_recipe
-from vicinal.nca.stream import Stream
+from vicinal.nca.preparation import plain_model, prepare, start_stream
+from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
 from vicinal.neighborhood import LAWS, Workload, choose_engine
 
 __all__ = ["NeighborhoodComponents"]
-
-# Annealing evaluates maps of many rows many times: on this many points at most.
-_ANNEALING_SAMPLE = 2000
 
 
 class NeighborhoodComponents(
@@ -114,7 +100,7 @@ class NeighborhoodComponents(
         the map (also True), or the smallest row. The fit then goes on from there.
     regularization : float or "auto", default="auto"
         λ of the penalty λ Σ A_ij² on the mean over points. "auto": the total
-        variance of the features over the number of points, times 0.25 for batches
+        variance of the features over the number of points, times 0.3 for batches
         and 0.03 for exact fits, but 0 where an exact `solver` is named (classic NCA).
     max_iter : int, optional
         Largest number of updates of the map, whatever the batch. None: 200 for
@@ -298,32 +284,26 @@ class NeighborhoodComponents(
         """
         points, targets, weights = self._checked(X, y, sample_weight)
         self.classes_, labels = check_classes(targets)
-        self._check_parameters(points, labels, weights)
+        check_parameters(self, points, labels, weights)
         recipe = choose_recipe(self, len(points))
         rng = self._generator()
-        data, held_back = self._divide(points, labels, weights, recipe, rng)
-        known = moments(data.features, labels, len(self.classes_), data.learning_weights)
-        model, logit = self._model(data, known)
-        A = self._start(data, known, model, logit, rng)
-        start, coordinates = self._coordinates(A, known, logit)
-        penalty = self._penalty(recipe, known, data.features.unit)
-        if recipe.batching == "subsample":
-            data = data.subset(recipe.batch_size or len(data), rng)
-        engine, self.engine_reason_ = self._engine(recipe, len(data), len(A))
+        ready = prepare(self, points, labels, weights, recipe, rng)
+        work = ready.workload(recipe)
+        engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
         self.engine_ = engine.name
-        problem = Problem(data, model, engine, coordinates, penalty)
+        problem = ready.problem(engine)
 
         def fitted(parameters: NDArray) -> dict[str, Any]:
-            A, logit = coordinates.unpack(parameters)
-            return self._fitted_attributes(A, logit, data, model)
+            A, logit = ready.coordinates.unpack(parameters)
+            return self._fitted_attributes(A, logit, ready.data, ready.model)
 
         validation = None
         if recipe.early_stopping:
-            validation = problem.validation(held_back, recipe, self.n_iter_no_change, rng)
+            validation = problem.validation(ready.held_back, recipe, self.n_iter_no_change, rng)
         listeners = ScikitLearnCallbacks(self, recipe.max_iter, points, targets, fitted)
         outcome = run(
-            problem.method(recipe, start, rng),
-            start,
+            problem.method(recipe, ready.start, rng),
+            ready.start,
             max_iter=recipe.max_iter,
             tol=None if recipe.is_batched or recipe.solver == "adam" else self.tol,
             validation=validation,
@@ -335,7 +315,7 @@ class NeighborhoodComponents(
         self._forget("_stream", "validation_score_", "background_", "_index")
         self.objective_, self.n_iter_ = outcome.objective, max(1, outcome.n_iter)
         self.history_, self.converged_ = outcome.history, outcome.converged
-        self.recipe_ = recipe.report(penalty * data.features.unit**2)
+        self.recipe_ = recipe.report(ready.penalty * ready.data.features.unit**2)
         if recipe.early_stopping:
             self.validation_score_ = outcome.validation
         for name, value in fitted(outcome.parameters).items():
@@ -343,6 +323,7 @@ class NeighborhoodComponents(
         listeners.close(outcome.parameters)
         return self
 
+    @available_if(check_streaming)
     def partial_fit(
         self,
         X: ArrayLike,
@@ -376,11 +357,10 @@ class NeighborhoodComponents(
         )
         known_classes = getattr(self, "classes_", None)
         self.classes_, labels = check_known_classes(targets, classes, known_classes)
-        self._check_parameters(points, labels, weights)
-        self._check_streaming()
-        model = Model(LAWS[self.kernel], self.objective, self._prior(), len(self.classes_))
+        check_parameters(self, points, labels, weights)
+        model = plain_model(self)
         if first:
-            self._stream = self._new_stream(points, labels, weights)
+            self._stream = start_stream(self, points, labels, weights, self._generator())
         stream, size = self._stream, self.batch_size or BATCH_SIZE
         work = Workload(size, size + self.reservoir_size, len(stream.parameters), 1000)
         engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
@@ -412,180 +392,8 @@ class NeighborhoodComponents(
             points, targets, weights = (a[weights > 0] for a in (points, targets, weights))
         return points, targets, weights
 
-    def _check_parameters(self, X: NDArray, labels: NDArray, weights: NDArray | None) -> None:
-        check_choice("objective", self.objective, OBJECTIVES)
-        check_choice("kernel", self.kernel, LAWS)
-        if not isinstance(self.background, bool | np.bool_):
-            check_share("background", self.background)
-        check_combination(self.objective, self.kernel, self.background)
-        self._prior()
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter, 1)
-        check_nonnegative("tol", self.tol)
-        if self.regularization != "auto":
-            check_nonnegative("regularization", self.regularization)
-        check_flag("early_stopping", self.early_stopping, ("auto",))
-        check_share("validation_fraction", self.validation_fraction)
-        check_count("reservoir_size", self.reservoir_size, 2)
-        for name in ("n_iter_no_change", "n_neighbors"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name), 1)
-        if self.n_components is not None:
-            why = f", the number of features, for X of shape {X.shape}"
-            check_count("n_components", self.n_components, 1, X.shape[1], why)
-        self._check_annealing(X.shape[1])
-        alone = np.bincount(labels, weights, minlength=len(self.classes_)) == 1
-        if self.objective == "log" and alone.any() and not self.background:
-            raise ValueError(
-                f"class {self.classes_[alone.argmax()]!r} has one member, whose log p is -inf "
-                "under objective='log': drop it, merge it, or use objective='accuracy'."
-            )
-
-    def _check_annealing(self, n_features: int) -> None:
-        check_flag("annealing", self.annealing, tuple(CRITERIA))
-        if self.annealing and (self.n_components or n_features) >= n_features:
-            raise ValueError(
-                f"annealing={self.annealing!r} fades dimensions out until n_components are left, "
-                f"but n_components={self.n_components} keeps all {n_features}: set n_components "
-                "below the number of features, or annealing=False."
-            )
-
-    def _check_streaming(self) -> None:
-        """Refuse in `partial_fit` what only a whole data set can give."""
-        if self.solver not in ("auto", "adam"):
-            raise ValueError(
-                f"partial_fit learns by Adam: solver={self.solver!r} needs all points at once."
-            )
-        if self.batching not in ("auto", "random", "stochastic"):
-            raise ValueError(
-                f"partial_fit takes batches as they come: batching={self.batching!r} needs all "
-                "points at once."
-            )
-        for name in ("background", "annealing"):
-            if getattr(self, name):
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} needs all points at once: use fit, or "
-                    f"{name}=False."
-                )
-        if self.early_stopping is True:
-            raise ValueError("early_stopping=True has no meaning in partial_fit: use fit.")
-
-    def _prior(self) -> str | NDArray:
-        return check_prior(self.prior, len(self.classes_))
-
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _divide(
-        self,
-        points: NDArray,
-        labels: NDArray,
-        weights: NDArray | None,
-        recipe: Recipe,
-        rng: np.random.Generator,
-    ) -> tuple[TrainingSet, NDArray]:
-        """Rows to learn from, and positions of those held back."""
-        features = standard_units(points, weights)
-        if not recipe.early_stopping:
-            return TrainingSet(features, labels, weights), np.empty(0, dtype=int)
-        rows, held_back = hold_back(labels, self.validation_fraction, rng)
-        return TrainingSet(features, labels, weights, rows), held_back
-
-    def _model(self, data: TrainingSet, known: Moments) -> tuple[Model, float]:
-        """What is maximized, and the logit of β at the start."""
-        model = Model(LAWS[self.kernel], self.objective, self._prior(), len(self.classes_))
-        if self.background is False:
-            return model, 0.0
-        beta = 0.5 if self.background is True else float(self.background)
-        covariances = class_covariances(data.features, data.labels, known, data.learning_weights)
-        gaussians = ClassGaussians.with_ridge(known.means, covariances, known.counts)
-        return replace(model, background=gaussians), float(scipy.special.logit(beta))
-
-    def _start(
-        self,
-        data: TrainingSet,
-        known: Moments,
-        model: Model,
-        logit: float,
-        rng: np.random.Generator,
-    ) -> NDArray:
-        D = data.features.shape[1]
-        d, unit = self.n_components or D, data.features.unit
-        if self.warm_start and hasattr(self, "components_"):
-            if self.components_.shape != (d, D):
-                raise ValueError(
-                    f"warm_start=True goes on from a map of shape {self.components_.shape}, but "
-                    f"this fit needs {(d, D)}: set warm_start=False, or keep n_components and the "
-                    "features."
-                )
-            return starting_map(self.components_, known, d, unit=unit)
-        rows = D if self.annealing else d
-        start = starting_map(self.init, known, rows, self.random_state, unit)
-        if self.kernel == "compact" and isinstance(self.init, str):
-            start = reach_neighbors(start, data.features.project(start), data.weights)
-        if not self.annealing:
-            return start
-        return self._annealed(start, data, known, model, logit, rng)
-
-    def _annealed(
-        self,
-        start: NDArray,
-        data: TrainingSet,
-        known: Moments,
-        model: Model,
-        logit: float,
-        rng: np.random.Generator,
-    ) -> NDArray:
-        sample = data.subset(_ANNEALING_SAMPLE, rng).sample(slice(None))
-        work = Workload(len(sample), len(sample), len(start), 100)
-        engine, _ = choose_engine(self.engine, work, self.n_jobs)
-
-        def objective(A: NDArray) -> tuple[float, NDArray]:
-            found = evaluate(A, model, engine, sample, logit=logit)
-            return found.value / sample.total, found.gradient / sample.total
-
-        _, P = solver_coordinates(start, known)
-        criterion = "projected" if self.annealing is True else str(self.annealing)
-        return anneal(objective, start, P, self.n_components or 1, known.total, criterion)
-
-    def _coordinates(self, A: NDArray, known: Moments, logit: float) -> tuple[NDArray, Coordinates]:
-        B, P = solver_coordinates(A, known)
-        # A step of Adam then moves the logit by as much as it moves the map, relatively.
-        unit = float(np.sqrt(np.mean(np.square(B)))) or 1.0 if self.background is True else 0.0
-        coordinates = Coordinates(P, A.shape, logit, unit)
-        return coordinates.pack(B), coordinates
-
-    def _penalty(self, recipe: Recipe, known: Moments, unit: float) -> float:
-        """λ for features in standard units; the user's λ speaks of the features as they are."""
-        if recipe.penalty_share is not None:
-            if known.counts.max() <= 1:
-                return 0.0  # nobody has a neighbor of its class: a penalty would be all there is
-            return recipe.penalty_share * float(np.trace(known.total)) / float(known.counts.sum())
-        return float(self.regularization) / unit**2
-
-    def _engine(self, recipe: Recipe, n: int, d: int) -> Any:
-        n_queries = recipe.batch_size if recipe.is_batched and recipe.batch_size else n
-        n_keys = n if recipe.batching in ("full", "subsample", "stochastic") else n_queries
-        work = Workload(n_queries, n_keys, d, recipe.max_iter)
-        return choose_engine(self.engine, work, self.n_jobs)
-
-    def _new_stream(self, points: NDArray, labels: NDArray, weights: NDArray | None) -> Stream:
-        features = standard_units(points, weights)
-        known = moments(features, labels, len(self.classes_), weights)
-        d, D = self.n_components or points.shape[1], points.shape[1]
-        init = self.components_ if hasattr(self, "components_") else self.init
-        A = starting_map(init, known, d, self.random_state, features.unit)
-        if self.kernel == "compact" and isinstance(init, str):
-            A = reach_neighbors(A, features.project(A), weights)
-        B, P = solver_coordinates(A, known)
-        share, penalty = None, 0.0
-        if self.regularization == "auto":
-            share = BATCHED_PENALTY * float(np.trace(known.total))
-        else:
-            penalty = float(self.regularization) / features.unit**2
-        coordinates = Coordinates(P, (d, D))
-        size = self.reservoir_size
-        return Stream(B, coordinates, features, share, penalty, size, self._generator())
 
     def _fitted_attributes(
         self, A: NDArray, logit: float, data: TrainingSet, model: Model

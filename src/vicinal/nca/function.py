@@ -16,9 +16,10 @@ from vicinal.inputs.checks import (
     check_share,
     check_weights,
 )
-from vicinal.inputs.features import Features, class_covariances, moments
+from vicinal.inputs.features import Features, moments
 from vicinal.nca.background import ClassGaussians
-from vicinal.nca.equations import OBJECTIVES, Model, Sample, check_combination, evaluate, penalized
+from vicinal.nca.checks import check_combination
+from vicinal.nca.equations import OBJECTIVES, Model, Sample, evaluate, penalized
 from vicinal.neighborhood import LAWS, Workload, choose_engine
 
 __all__ = ["objective"]
@@ -104,9 +105,7 @@ def objective(
     if background is not None:
         logit = float(scipy.special.logit(check_share("background", background)))
         known = moments(features, labels, len(classes), weights)
-        covariances = class_covariances(features, labels, known, weights)
-        gaussians = ClassGaussians.with_ridge(known.means, covariances, known.counts)
-        model = replace(model, background=gaussians)
+        model = replace(model, background=ClassGaussians.of(features, labels, known, weights))
     work = Workload(len(points), len(points), len(linear_map))
     chosen, _ = choose_engine(engine, work)
     sample = Sample(features[:], labels, weights)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Thread
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +158,8 @@ def hold_back(
     # Rounding up or down at random keeps the share of small classes right on average.
     wanted = np.floor(share * counts + rng.random(len(counts))).astype(int)
     wanted = np.minimum(wanted, np.maximum(counts - 2, 0))
+    if not wanted.any() and counts.max() > 2:
+        wanted[counts.argmax()] = 1
     if not wanted.any():
         raise ValueError(
             f"validation_fraction={fraction} of {len(labels)} points leaves none to validate on: "
@@ -165,6 +168,32 @@ def hold_back(
     rank = np.arange(len(labels)) - first[labels[shuffled]]
     held = rank < wanted[labels[shuffled]]
     return np.sort(shuffled[~held]), np.sort(shuffled[held])
+
+
+class _Ahead:
+    """Loads the next batch while the present one is worked on, in a thread of its own."""
+
+    def __init__(self, load: Callable[[NDArray], Sample]) -> None:
+        self._load = load
+        self._waiting: tuple[NDArray, Thread, list[Sample]] | None = None
+
+    def get(self, rows: NDArray, following: NDArray | None) -> Sample:
+        """The batch of these rows; start on the following one."""
+        sample = None
+        if self._waiting is not None and self._waiting[0] is rows:
+            _, thread, loaded = self._waiting
+            thread.join()
+            sample = loaded.pop() if loaded else None  # empty if loading failed: it will again
+        if sample is None:
+            sample = self._load(rows)
+        self._waiting = None if following is None else self._begin(following)
+        return sample
+
+    def _begin(self, rows: NDArray) -> tuple[NDArray, Thread, list[Sample]]:
+        loaded: list[Sample] = []
+        thread = Thread(target=lambda: loaded.append(self._load(rows)), daemon=True)
+        thread.start()
+        return rows, thread, loaded
 
 
 @dataclass(frozen=True)
@@ -214,6 +243,8 @@ class Problem:
         """Over a new batch at every call (algorithms 4.1 and 4.4)."""
         size = recipe.batch_size or len(self.data)
         batches = Batches(recipe.batching, len(self.data), size, rng, self.data.project)
+        # float32: the choice of the batch is noise enough.
+        loader = _Ahead(lambda rows: self.data.sample(rows, np.float32))
 
         def of_next_batch(parameters: NDArray) -> tuple[float, NDArray]:
             A, logit = self.coordinates.unpack(parameters)
@@ -221,8 +252,7 @@ class Problem:
             if recipe.batching == "stochastic":
                 queries, keys, own = self.everything[rows], self.everything, rows
             else:
-                # float32: the choice of the batch is noise enough.
-                queries, keys, own = self.data.sample(rows, np.float32), None, None
+                queries, keys, own = loader.get(rows, batches.peek()), None, None
             found = evaluate(A, self.model, self.engine, queries, keys, own, logit)
             return self._finish(found, A, queries.total)
 

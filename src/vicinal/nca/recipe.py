@@ -23,7 +23,7 @@ BATCH_SIZE = 2000
 MAX_ITER, BATCHED_MAX_ITER = 200, 4000
 
 # λ = share · (total variance) / n_samples. Measured in docs/decisions/0006.
-EXACT_PENALTY, BATCHED_PENALTY = 0.03, 0.25
+EXACT_PENALTY, BATCHED_PENALTY = 0.03, 0.3
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,9 @@ def _batching(model: Any, n: int) -> tuple[str, str]:
         return model.batching, f"batching={model.batching!r} asked for by name"
     if model.solver in EXACT_SOLVERS:
         return "full", f"solver={model.solver!r} asked for by name: exact objective"
-    limit = EXACT_UP_TO if model.solver == "auto" else (model.batch_size or BATCH_SIZE)
+    limit = EXACT_UP_TO if model.solver == "auto" else BATCH_SIZE
+    if model.batch_size is not None:
+        limit = check_count("batch_size", model.batch_size, 2)
     if n <= limit:
         return "full", f"{n} points, at most {limit}: exact objective"
     return "random", f"{n} points, more than {limit}: random batches, Adam on a cosine schedule"

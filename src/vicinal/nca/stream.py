@@ -26,10 +26,11 @@ class Reservoir:
 
     def add(self, new: Sample, rng: np.random.Generator) -> None:
         """Take in new points; each of all seen so far stays with the same probability."""
-        if self.sample is None:
-            self.sample = new[:0]
-        room = min(self.size - len(self.sample), len(new))
-        sample = _join(self.sample, new[:room])
+        kept = new[:0] if self.sample is None else self.sample
+        room = min(self.size - len(kept), len(new))
+        sample = _join(kept, new[:room])
+        if sample.weights is not None:
+            new = Sample(new.features, new.labels, _weights(new))
         late = np.arange(room, len(new))
         slots = rng.integers(0, self.n_seen + late + 1)
         lucky = slots < self.size

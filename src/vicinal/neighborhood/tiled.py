@@ -29,8 +29,8 @@ _ENOUGH_TASKS = 16
 # ... of at least this many keys each.
 _SMALLEST_CHUNK = 8192
 
-# Below this many pairs a second thread costs more than it saves.
-_PAIRS_WORTH_A_THREAD = 100_000
+# Below this many pairs a second thread costs about what it saves.
+_PAIRS_WORTH_A_THREAD = 4_000_000
 
 
 class TiledEngine(ABC):

@@ -1,0 +1,219 @@
+"""Everything a fit needs before its first update."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from vicinal.inputs.checks import check_prior
+from vicinal.inputs.features import Moments, moments, standard_units
+from vicinal.inputs.starts import reach_neighbors, solver_coordinates, starting_map
+from vicinal.nca.annealing import anneal
+from vicinal.nca.background import ClassGaussians
+from vicinal.nca.equations import Model, evaluate
+from vicinal.nca.learning import Coordinates, Problem, TrainingSet, hold_back
+from vicinal.nca.recipe import BATCHED_PENALTY, Recipe
+from vicinal.nca.stream import Stream
+from vicinal.neighborhood import LAWS, Engine, Workload, choose_engine
+
+__all__ = ["Preparation", "plain_model", "prepare", "start_stream"]
+
+# Annealing evaluates maps of many rows many times: on this many points at most.
+_ANNEALING_SAMPLE = 2000
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What `prepare` finds.
+
+    Attributes
+    ----------
+    data : TrainingSet
+        Rows to learn from.
+    held_back : ndarray
+        Positions of the others.
+    model : Model
+    coordinates : Coordinates
+    start : ndarray
+        In the solver's coordinates.
+    penalty : float
+        λ for features in standard units.
+    """
+
+    data: TrainingSet
+    held_back: NDArray
+    model: Model
+    coordinates: Coordinates
+    start: NDArray
+    penalty: float
+
+    def workload(self, recipe: Recipe) -> Workload:
+        """How many pairs the fit will look at."""
+        n_queries = n_keys = len(self.data)
+        if recipe.is_batched and recipe.batch_size:
+            n_queries = recipe.batch_size
+            n_keys = n_keys if recipe.batching == "stochastic" else n_queries
+        return Workload(n_queries, n_keys, self.coordinates.shape[0], recipe.max_iter)
+
+    def problem(self, engine: Engine) -> Problem:
+        """The objective, to be computed by this engine."""
+        return Problem(self.data, self.model, engine, self.coordinates, self.penalty)
+
+
+def prepare(
+    settings: Any,
+    points: NDArray,
+    labels: NDArray,
+    weights: NDArray | None,
+    recipe: Recipe,
+    rng: np.random.Generator,
+) -> Preparation:
+    """From checked data and the estimator's parameters to a problem for a solver."""
+    data, held_back = _divide(settings, points, labels, weights, recipe, rng)
+    known = moments(data.features, labels, len(settings.classes_), data.learning_weights)
+    model, logit = _model(settings, data, known)
+    A = _start(settings, data, known, model, logit, rng)
+    start, coordinates = _coordinates(settings, A, known, logit)
+    penalty = _penalty(settings, recipe, known, data.features.unit)
+    if recipe.batching == "subsample":
+        data = data.subset(recipe.batch_size or len(data), rng)
+    return Preparation(data, held_back, model, coordinates, start, penalty)
+
+
+def plain_model(settings: Any) -> Model:
+    """What is maximized, without background."""
+    n_classes = len(settings.classes_)
+    prior = check_prior(settings.prior, n_classes)
+    return Model(LAWS[settings.kernel], settings.objective, prior, n_classes)
+
+
+def start_stream(
+    settings: Any,
+    points: NDArray,
+    labels: NDArray,
+    weights: NDArray | None,
+    rng: np.random.Generator,
+) -> Stream:
+    """State of `partial_fit` before the first update, from the first points or the last fit."""
+    data = TrainingSet(standard_units(points, weights), labels, weights)
+    known = moments(data.features, labels, len(settings.classes_), weights)
+    n_components = settings.n_components or points.shape[1]
+    init = getattr(settings, "components_", settings.init)
+    A = _first_map(settings, init, n_components, data, known)
+    B, P = solver_coordinates(A, known)
+    share, penalty = None, 0.0
+    if settings.regularization == "auto":
+        share = BATCHED_PENALTY * float(np.trace(known.total))
+    else:
+        penalty = float(settings.regularization) / data.features.unit**2
+    coordinates = Coordinates(P, A.shape)
+    return Stream(B, coordinates, data.features, share, penalty, settings.reservoir_size, rng)
+
+
+def _divide(
+    settings: Any,
+    points: NDArray,
+    labels: NDArray,
+    weights: NDArray | None,
+    recipe: Recipe,
+    rng: np.random.Generator,
+) -> tuple[TrainingSet, NDArray]:
+    """Rows to learn from, and positions of those held back."""
+    features = standard_units(points, weights)
+    if not recipe.early_stopping:
+        return TrainingSet(features, labels, weights), np.empty(0, dtype=int)
+    rows, held_back = hold_back(labels, settings.validation_fraction, rng)
+    return TrainingSet(features, labels, weights, rows), held_back
+
+
+def _model(settings: Any, data: TrainingSet, known: Moments) -> tuple[Model, float]:
+    """What is maximized, and the logit of β at the start."""
+    model = plain_model(settings)
+    if settings.background is False:
+        return model, 0.0
+    beta = 0.5 if settings.background is True else float(settings.background)
+    gaussians = ClassGaussians.of(data.features, data.labels, known, data.learning_weights)
+    return replace(model, background=gaussians), float(scipy.special.logit(beta))
+
+
+def _start(
+    settings: Any,
+    data: TrainingSet,
+    known: Moments,
+    model: Model,
+    logit: float,
+    rng: np.random.Generator,
+) -> NDArray:
+    """The map of the first update."""
+    D = data.features.shape[1]
+    d = settings.n_components or D
+    if settings.warm_start and hasattr(settings, "components_"):
+        return _last_map(settings.components_, (d, D), known, data.features.unit)
+    if not settings.annealing:
+        return _first_map(settings, settings.init, d, data, known)
+    full_rank = _first_map(settings, settings.init, D, data, known)
+    return _annealed(settings, full_rank, data, known, model, logit, rng)
+
+
+def _first_map(
+    settings: Any, init: Any, n_components: int, data: TrainingSet, known: Moments
+) -> NDArray:
+    unit = data.features.unit
+    start = starting_map(init, known, n_components, settings.random_state, unit)
+    if settings.kernel == "compact" and isinstance(init, str):
+        return reach_neighbors(start, data.features.project(start), data.weights)
+    return start
+
+
+def _last_map(components: NDArray, shape: tuple[int, int], known: Moments, unit: float) -> NDArray:
+    if components.shape != shape:
+        raise ValueError(
+            f"warm_start=True goes on from a map of shape {components.shape}, but this fit needs "
+            f"{shape}: set warm_start=False, or keep n_components and the features."
+        )
+    return starting_map(components, known, shape[0], unit=unit)
+
+
+def _annealed(
+    settings: Any,
+    full_rank: NDArray,
+    data: TrainingSet,
+    known: Moments,
+    model: Model,
+    logit: float,
+    rng: np.random.Generator,
+) -> NDArray:
+    sample = data.subset(_ANNEALING_SAMPLE, rng).sample(slice(None))
+    work = Workload(len(sample), len(sample), len(full_rank), 100)
+    engine, _ = choose_engine(settings.engine, work, settings.n_jobs)
+
+    def objective(A: NDArray) -> tuple[float, NDArray]:
+        found = evaluate(A, model, engine, sample, logit=logit)
+        return found.value / sample.total, found.gradient / sample.total
+
+    _, P = solver_coordinates(full_rank, known)
+    criterion = "projected" if settings.annealing is True else str(settings.annealing)
+    return anneal(objective, full_rank, P, settings.n_components, known.total, criterion)
+
+
+def _coordinates(
+    settings: Any, A: NDArray, known: Moments, logit: float
+) -> tuple[NDArray, Coordinates]:
+    B, P = solver_coordinates(A, known)
+    logit_unit = 0.0
+    if settings.background is True:
+        # A step of Adam then moves the logit by as much as it moves the map, relatively.
+        logit_unit = float(np.sqrt(np.mean(np.square(B)))) or 1.0
+    coordinates = Coordinates(P, A.shape, logit, logit_unit)
+    return coordinates.pack(B), coordinates
+
+
+def _penalty(settings: Any, recipe: Recipe, known: Moments, unit: float) -> float:
+    """λ for features in standard units; the user's λ speaks of the features as they are."""
+    if recipe.penalty_share is None:
+        return float(settings.regularization) / unit**2
+    if known.counts.max() <= 1:
+        return 0.0  # nobody has a neighbor of its class: the penalty would be all there is
+    return recipe.penalty_share * float(np.trace(known.total)) / float(known.counts.sum())

@@ -1,0 +1,113 @@
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from vicinal import NeighborhoodComponents
+from vicinal.nca.equations import Sample
+from vicinal.nca.stream import Reservoir
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return train_test_split(X / 16, y, random_state=0)
+
+
+def test_a_stream_is_learned_with_bounded_memory(digits):
+    X, X_test, y, y_test = digits
+    model = NeighborhoodComponents(3, reservoir_size=500, batch_size=100, random_state=0)
+    scores = []
+    for _ in range(6):
+        for part in np.array_split(np.arange(len(X)), 5):
+            model.partial_fit(X[part], y[part], classes=np.arange(10))
+        scores.append(model.score(X_test, y_test))
+    assert len(model._classifier.keys) == 500
+    assert scores[-1] > 0.85
+    assert scores[-1] > scores[0]
+    assert model.n_iter_ == len(model.history_["objective"]) == 6 * 5 * 3
+    assert model.objective_ == model.history_["objective"][-1]
+    again = pickle.loads(pickle.dumps(model)).partial_fit(X, y)
+    assert_array_equal(again.components_, model.partial_fit(X, y).components_)
+
+
+def test_a_stream_goes_on_from_a_fit(digits):
+    X, X_test, y, y_test = digits
+    model = NeighborhoodComponents(3, random_state=0, regularization=1e-3).fit(X[:600], y[:600])
+    before = model.components_.copy()
+    model.partial_fit(X[600:], y[600:])
+    change = np.linalg.norm(model.components_ - before) / np.linalg.norm(before)
+    assert 0 < change < 0.2  # one update
+    assert model.score(X_test, y_test) > 0.8
+    assert not hasattr(model.fit(X, y), "_stream")
+
+
+def test_one_row_at_a_time_and_weights(digits):
+    X, _, y, _ = digits
+    model = NeighborhoodComponents(2, random_state=0)
+    model.partial_fit(X[:50], y[:50], classes=np.arange(10), sample_weight=np.full(50, 2.0))
+    model.partial_fit(X[50:51], y[50:51])
+    assert np.isfinite(model.components_).all()
+    assert_array_equal(np.sort(model._classifier.weights)[[0, -1]], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "compact"])
+@pytest.mark.parametrize("prior", ["empirical", "uniform"])
+def test_classes_that_have_not_come_yet(digits, kernel, prior):
+    X, _, y, _ = digits
+    few = y < 4
+    model = NeighborhoodComponents(2, random_state=0, kernel=kernel, prior=prior)
+    model.partial_fit(X[few], y[few], classes=np.arange(10))
+    probabilities = model.predict_proba(X)
+    assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert_array_equal(probabilities[:, 4:], 0.0)
+    model.partial_fit(X, y)
+    assert (model.predict_proba(X)[:, 4:] > 0).any()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"solver": "lbfgs"},
+        {"batching": "projection"},
+        {"background": 0.1, "kernel": "compact"},
+        {"annealing": True},
+        {"early_stopping": True},
+    ],
+    ids=str,
+)
+def test_what_a_stream_cannot_do_is_named(digits, settings):
+    X, _, y, _ = digits
+    name, value = next(iter(settings.items()))
+    with pytest.raises(AttributeError, match="partial_fit") as caught:
+        NeighborhoodComponents(2, **settings).partial_fit(X, y, classes=np.arange(10))
+    assert f"{name}={value!r} needs all points at once" in str(caught.value.__cause__)
+
+
+def test_wrong_classes_are_named(digits):
+    X, _, y, _ = digits
+    model = NeighborhoodComponents(2)
+    with pytest.raises(ValueError, match="classes must be given in the first call"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match="y has labels that classes does not name"):
+        model.partial_fit(X, y, classes=np.arange(9))
+    model.partial_fit(X, y, classes=np.arange(10))
+    with pytest.raises(ValueError, match="differ from those of the earlier calls"):
+        model.partial_fit(X, y, classes=np.arange(11))
+
+
+def test_the_reservoir_is_a_uniform_sample():
+    rng = np.random.default_rng(0)
+    kept = np.zeros(60)
+    for _ in range(2000):
+        reservoir = Reservoir(10)
+        for part in np.array_split(np.arange(60), [4, 5, 30]):
+            reservoir.add(Sample(part[:, None].astype(float), part), rng)
+        assert_array_equal(reservoir.sample.features[:, 0], reservoir.sample.labels)
+        kept[reservoir.sample.labels] += 1
+    assert kept.sum() == 20_000
+    # 333 ± 17 expected for each; six standard deviations.
+    assert np.abs(kept - 2000 / 6).max() < 6 * 17
