@@ -131,23 +131,25 @@ def _ran_out_of_memory(out: subprocess.CompletedProcess) -> bool:
 
 def peak_memory() -> float:
     """Largest resident memory of this process so far, in MB."""
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return memory_now("VmHWM")
 
 
 def memory_now(field: str) -> float:
     """A field of /proc/self/status in MB: "VmHWM" (largest resident), "RssAnon" (now, no files).
 
-    Where there is no such file: `peak_memory`. That is only second best, because Linux starts
-    a child's count at what its parent had.
+    Where there is no such file, the largest resident memory the system tells of. That is only
+    second best, because Linux starts a child's count at what its parent had.
     """
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
-        return peak_memory()
+        lines = []
     found = [line.split()[1] for line in lines if line.startswith(f"{field}:")]
-    return int(found[0]) / 1024 if found else peak_memory()
+    if found:
+        return int(found[0]) / 1024
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 class MemoryWatch:

@@ -17,11 +17,6 @@ def iris():
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
-@pytest.fixture
-def many_keys_from_50_on(monkeypatch):
-    monkeypatch.setattr(prediction, "_EXACT_SEARCH_UP_TO", 50)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kernel", ["gaussian", "compact"])
 def test_all_neighbors_give_the_exact_probabilities(iris, kernel, weighted):
@@ -40,19 +35,21 @@ def test_few_neighbors_count_alone(iris):
     assert_array_equal(np.sort(model.predict_proba(X), axis=1), [[0.0, 0.0, 1.0]] * 150)
 
 
-def test_approximate_search_finds_nearly_the_same(many_keys_from_50_on):
+def test_approximate_search_finds_nearly_the_same(monkeypatch):
     X, y = load_digits(return_X_y=True)
-    model = NeighborhoodComponents(2, init="pca", max_iter=1, tol=1e9).fit(X, y)
+    settings = {"init": "pca", "max_iter": 1, "tol": 1e9, "n_neighbors": 40}
+    model = NeighborhoodComponents(2, **settings).fit(X, y)
     exact = model.predict_proba(X[:200])
-    approximate = model.set_params(n_neighbors=100).predict_proba(X[:200])
-    assert np.abs(approximate - exact).mean() < 0.02
+    monkeypatch.setattr(prediction, "_EXACT_SEARCH_UP_TO", 50)
+    model.fit(X, y)  # the old search is forgotten
+    approximate = model.predict_proba(X[:200])
+    assert np.abs(approximate - exact).max() < 0.05
     again = pickle.loads(pickle.dumps(model))  # without the index
     assert_allclose(again.predict_proba(X[:200]), approximate)
-    model.fit(X[::2], y[::2])  # the index of the old points is forgotten
-    assert model.predict_proba(X[:5]).shape == (5, 10)
 
 
-def test_a_missing_extra_is_named(iris, many_keys_from_50_on, monkeypatch):
+def test_a_missing_extra_is_named(iris, monkeypatch):
+    monkeypatch.setattr(prediction, "_EXACT_SEARCH_UP_TO", 50)
     original = builtins.__import__
 
     def without(name, *args, **kwargs):
@@ -66,17 +63,18 @@ def test_a_missing_extra_is_named(iris, many_keys_from_50_on, monkeypatch):
         model.predict(iris[0])
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("background", [True, 0.3])
 def test_background_probabilities_follow_the_class_densities(iris, background):
     """Equation 4.22 with the fitted map and β, over n × m arrays, away from the origin."""
     X, y = iris[0] + 3.0, iris[1]
     train = np.arange(150) % 3 > 0
     model = NeighborhoodComponents(
-        2, kernel="compact", background=background, prior=[0.2, 0.5, 0.3]
+        2, kernel="compact", background=background, prior=[0.2, 0.5, 0.3], max_iter=3
     ).fit(X[train], y[train])
     if background is True:
         assert 0 < model.background_ < 1
-        assert model.background_ != 0.5
+        assert model.background_ != pytest.approx(3 / 103, rel=1e-3)  # moved from its start
     else:
         assert_allclose(model.background_, 0.3)
     Z, Q = model.transform(X[train]), model.transform(X[~train])

@@ -15,7 +15,7 @@ __all__ = ["ClassGaussians"]
 _SINGULAR = 1e-3
 # ... and gets this share of it added: a density must not grow without bound along a direction
 # in which a few points happen to agree.
-_RIDGE = 1e-2
+_RIDGE = 0.1
 
 # Relative to the mean projected variance: far below what it could change, above rounding.
 _ROUNDING = 1e-14

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from vicinal.nca.background import ClassGaussians
 from vicinal.neighborhood import DIFFERENT, SAME, Engine, Law, Pairs, Rows, scatter
@@ -179,7 +180,7 @@ def evaluate(
         responsibility = _responsibilities(gaussian, queries.labels, signed, parts.total)
         gradient = gradient + model.background.gradient(A, queries.features, responsibility)
         # d log β / db = 1 - β, d log(1 - β) / db = -β: the shares of both add to one.
-        beta = 1.0 / (1.0 + np.exp(-logit))
+        beta = float(expit(logit))
         kernel = (signed * _ratio(parts.kernel, parts.total)).sum()
         logit_gradient = float((1.0 - beta) * responsibility.sum() - beta * kernel)
     return Evaluation(float(np.sum(value)), gradient, logit_gradient)

@@ -71,8 +71,9 @@ class NeighborhoodComponents(
     background : bool or float, default=False
         A Gaussian per class behind the kernels of ``kernel="compact"``, so that
         nobody is out of reach. A number between 0 and 1 is its share β of the
-        class's density; True learns it, from 0.5 on. A class too small or too
-        flat for a Gaussian of its own gets a ridge.
+        class's density; True learns it, starting where the background weighs as
+        much as one point. A class too small or too flat for a Gaussian of its
+        own gets a ridge.
     prior : {"empirical", "uniform"} or array-like of shape (n_classes,), default="empirical"
         Prior probabilities of the classes, in the order of `classes_`, when
         p_i and `predict_proba` are read as posteriors of class-conditional
@@ -104,7 +105,8 @@ class NeighborhoodComponents(
         and 0.03 for exact fits, but 0 where an exact `solver` is named (classic NCA).
     max_iter : int, optional
         Largest number of updates of the map, whatever the batch. None: 200 for
-        exact solvers, 4000 for "sgd" and "adam".
+        exact solvers; for "sgd" and "adam" 150 epochs, but at least 1000 updates
+        and at most 4000.
     tol : float, default=1e-5
         An exact fit has converged when an update gains at most this much, moves
         the map by at most this share of its norm, or when the gradient promises

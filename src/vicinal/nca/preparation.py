@@ -133,7 +133,9 @@ def _model(settings: Any, data: TrainingSet, known: Moments) -> tuple[Model, flo
     model = plain_model(settings)
     if settings.background is False:
         return model, 0.0
-    beta = 0.5 if settings.background is True else float(settings.background)
+    # To learn β, start where background and each kernel weigh the same (thesis 4.6).
+    equal = 1.0 / (1.0 + float(known.counts.mean()))
+    beta = equal if settings.background is True else float(settings.background)
     gaussians = ClassGaussians.of(data.features, data.labels, known, data.learning_weights)
     return replace(model, background=gaussians), float(scipy.special.logit(beta))
 

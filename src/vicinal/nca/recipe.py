@@ -19,8 +19,10 @@ EXACT_UP_TO = 5000
 BATCH_SIZES = {"subsample": 3000, "stochastic": 500}
 BATCH_SIZE = 2000
 
-# Updates; the schedule of Adam is spread over them.
-MAX_ITER, BATCHED_MAX_ITER = 200, 4000
+# Updates of exact solvers; of the others, over which Adam's schedule is spread, as many as make
+# this many epochs, within these bounds.
+MAX_ITER = 200
+EPOCHS, FEWEST_UPDATES, MOST_UPDATES = 150, 1000, 4000
 
 # λ = share · (total variance) / n_samples. Measured in docs/decisions/0006.
 EXACT_PENALTY, BATCHED_PENALTY = 0.03, 0.3
@@ -77,13 +79,14 @@ def choose_recipe(model: Any, n: int) -> Recipe:
             f"batching={batching!r} does not give: use solver='adam' or 'sgd', or batching='full' "
             "or 'subsample'."
         )
+    batch_size = _batch_size(model, batching, n)
     return Recipe(
         solver,
         batching,
-        _batch_size(model, batching, n),
+        batch_size,
         _penalty_share(model, batched),
         batched if model.early_stopping == "auto" else bool(model.early_stopping),
-        model.max_iter or (MAX_ITER if solver in EXACT_SOLVERS else BATCHED_MAX_ITER),
+        model.max_iter or _max_iter(solver, n, batch_size),
         why,
     )
 
@@ -111,6 +114,13 @@ def _batch_size(model: Any, batching: str, n: int) -> int | None:
     if model.batch_size is None:
         return min(n, BATCH_SIZES.get(batching, BATCH_SIZE))
     return min(n, check_count("batch_size", model.batch_size, 2))
+
+
+def _max_iter(solver: str, n: int, batch_size: int | None) -> int:
+    if solver in EXACT_SOLVERS:
+        return MAX_ITER
+    updates = EPOCHS * n // (batch_size or n)
+    return min(max(updates, FEWEST_UPDATES), MOST_UPDATES)
 
 
 def _penalty_share(model: Any, batched: bool) -> float | None:
