@@ -27,6 +27,7 @@ from vicinal.nca.equations import (
     Model,
     Sample,
     evaluate,
+    mean_terms,
     own_class_log_probabilities,
     penalized,
 )
@@ -271,7 +272,7 @@ class Problem:
             log_p = own_class_log_probabilities(
                 A, self.model, self.engine, queries, keys, logit=logit
             )
-            each = np.exp(log_p) if self.model.objective == "accuracy" else log_p
+            each, _ = mean_terms(self.model.objective, log_p)
             return float(np.average(each, weights=queries.weights))
 
         every = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
