@@ -81,8 +81,8 @@ class NeighborhoodComponents(
     solver : {"auto", "lbfgs", "cg", "bold-driver", "sgd", "adam"}, default="auto"
         L-BFGS, nonlinear conjugate gradients, gradient ascent whose rate grows
         while the objective does, stochastic gradient ascent with rates
-        η₀ / (t + t₀), t₀ found by short trials, or Adam with rates that fall
-        along half a cosine. "auto": L-BFGS for full batches, else Adam.
+        η₀ / (t + t₀), t₀ found by short trials on the points held back (or on one
+        batch), or Adam with rates that fall along half a cosine. "auto": L-BFGS for full batches, else Adam.
     batching : {"auto", "full", "subsample", "random", "farthest", "projection", \
             "stochastic"}, default="auto"
         What an update looks at. "full": all points. "subsample": the same random
@@ -305,7 +305,7 @@ class NeighborhoodComponents(
             validation = problem.validation(ready.held_back, recipe, self.n_iter_no_change, rng)
         listeners = ScikitLearnCallbacks(self, recipe.max_iter, points, targets, fitted)
         outcome = run(
-            problem.method(recipe, ready.start, rng),
+            problem.method(recipe, ready.start, validation, rng),
             ready.start,
             max_iter=recipe.max_iter,
             tol=None if recipe.is_batched or recipe.solver == "adam" else self.tol,
