@@ -82,7 +82,8 @@ class NeighborhoodComponents(
         L-BFGS, nonlinear conjugate gradients, gradient ascent whose rate grows
         while the objective does, stochastic gradient ascent with rates
         η₀ / (t + t₀), t₀ found by short trials on the points held back (or on one
-        batch), or Adam with rates that fall along half a cosine. "auto": L-BFGS for full batches, else Adam.
+        batch), or Adam with rates that fall along half a cosine. "auto": L-BFGS
+        for full batches, else Adam.
     batching : {"auto", "full", "subsample", "random", "farthest", "projection", \
             "stochastic"}, default="auto"
         What an update looks at. "full": all points. "subsample": the same random
