@@ -8,16 +8,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vicinal import datasets, nca
+    from vicinal import datasets, local_components, nca
+    from vicinal.local_components import LocalComponents
     from vicinal.nca import NeighborhoodComponents
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["NeighborhoodComponents", "__version__", "datasets", "nca"]
+__all__ = [
+    "LocalComponents",
+    "NeighborhoodComponents",
+    "__version__",
+    "datasets",
+    "local_components",
+    "nca",
+]
 
 _HOMES = {
+    "LocalComponents": "vicinal.local_components",
     "NeighborhoodComponents": "vicinal.nca",
     "datasets": "vicinal.datasets",
+    "local_components": "vicinal.local_components",
     "nca": "vicinal.nca",
 }
 

@@ -171,6 +171,13 @@ def test_extreme_units_give_the_same_answer(data, scale):
     assert_allclose(model.objective_, plain.objective_, rtol=2e-5)
 
 
+@pytest.mark.parametrize("regularization", ["auto", 1e-3])
+def test_units_whose_square_overflows(data, regularization):
+    X, y = data
+    model = NeighborhoodComponents(2, regularization=regularization).fit(X * 1e200, y)
+    assert_finite(model, X * 1e200)
+
+
 @pytest.mark.parametrize("scale", [1e-150, 1e30])
 def test_identity_in_extreme_units_is_finite(data, scale):
     X, y = data

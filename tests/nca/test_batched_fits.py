@@ -66,6 +66,14 @@ def test_the_same_seed_gives_the_same_map_at_any_number_of_threads(digits, batch
     assert not np.allclose(other.components_, fits[0].components_)
 
 
+def test_log_probabilities_in_batches_with_lonely_points(digits):
+    X, X_test, y, y_test = digits
+    settings = {**QUICK, "batch_size": 30, "max_iter": 200}
+    model = NeighborhoodComponents(3, objective="log", solver="adam", **settings).fit(X, y)
+    assert np.isfinite(model.history_["objective"]).all()
+    assert model.score(X_test, y_test) > 0.8
+
+
 def test_both_curves_are_kept_and_the_best_map_by_validation(digits):
     X, _, y, _ = digits
     model = NeighborhoodComponents(2, solver="adam", batching="random", **QUICK).fit(X, y)

@@ -307,6 +307,17 @@ def test_points_out_of_everybodys_reach_count_nothing():
     assert_allclose(gradient, near_gradient)
 
 
+def test_the_only_member_of_a_class_counts_nothing(iris):
+    X, y = iris[0][:101], iris[1][:101]
+    for name in ("accuracy", "log"):
+        value, gradient = objective(spec_map(2, 4), X, y, objective=name)
+        log_p = own_class_log_probabilities(
+            spec_map(2, 4), Model(GAUSSIAN, name, "empirical", 3), BlockedEngine(), Sample(X, y)
+        )[:100]
+        assert_allclose(value, (np.exp(log_p) if name == "accuracy" else log_p).sum())
+        assert np.isfinite(gradient).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

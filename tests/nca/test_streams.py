@@ -54,6 +54,14 @@ def test_one_row_at_a_time_and_weights(digits):
     assert_array_equal(np.sort(model._classifier.weights)[[0, -1]], [1.0, 2.0])
 
 
+def test_log_probabilities_of_classes_met_for_the_first_time(digits):
+    X, _, y, _ = digits
+    model = NeighborhoodComponents(2, objective="log", random_state=0, batch_size=5)
+    model.partial_fit(X[:40], y[:40], classes=np.arange(10))
+    assert np.isfinite(model.history_["objective"]).all()
+    assert np.isfinite(model.components_).all()
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", "compact"])
 @pytest.mark.parametrize("prior", ["empirical", "uniform"])
 def test_classes_that_have_not_come_yet(digits, kernel, prior):
@@ -90,11 +98,12 @@ def test_what_a_stream_cannot_do_is_named(digits, settings):
 def test_wrong_classes_are_named(digits):
     X, _, y, _ = digits
     model = NeighborhoodComponents(2)
-    with pytest.raises(ValueError, match="classes must be given in the first call"):
-        model.partial_fit(X, y)
-    with pytest.raises(ValueError, match="y has labels that classes does not name"):
+    with pytest.raises(ValueError, match="y has labels that were not announced"):
         model.partial_fit(X, y, classes=np.arange(9))
-    model.partial_fit(X, y, classes=np.arange(10))
+    with pytest.raises(ValueError, match="y has 1 class"):
+        model.partial_fit(X[y == 3], y[y == 3])
+    model.partial_fit(X, y)  # all classes are there
+    assert_array_equal(model.classes_, np.arange(10))
     with pytest.raises(ValueError, match="differ from those of the earlier calls"):
         model.partial_fit(X, y, classes=np.arange(11))
 

@@ -30,7 +30,7 @@ class ScikitLearnCallbacks:
     ----------
     estimator : estimator
     max_iter : int
-    X, y : ndarray
+    X, y : ndarray, or None for y
         What callbacks are shown as training data.
     fitted_attributes : callable
         From parameters to the attributes a fitted copy of the estimator needs.
@@ -41,7 +41,7 @@ class ScikitLearnCallbacks:
         estimator: Any,
         max_iter: int,
         X: NDArray,
-        y: NDArray,
+        y: NDArray | None,
         fitted_attributes: Callable[[NDArray], dict[str, Any]],
     ) -> None:
         self._data = {"estimator": estimator, "X": X, "y": y}

@@ -94,22 +94,25 @@ def check_classes(y: NDArray) -> tuple[NDArray, NDArray]:
 def check_known_classes(
     y: NDArray, classes: Any, before: NDArray | None
 ) -> tuple[NDArray, NDArray]:
-    """All classes of a stream, from this call or from `before`, and each row's position there."""
+    """All classes of a stream and each row's position there.
+
+    Those of this call, or of the calls `before`, or all there are in `y`.
+    """
     check_classification_targets(y)
     if classes is not None:
         known = check_classes(np.asarray(classes))[0]
     elif before is not None:
         known = before
     else:
-        raise ValueError(
-            "classes must be given in the first call of partial_fit: the stream may hold labels "
-            f"that these {len(y)} rows do not."
-        )
+        known = check_classes(y)[0]
     if before is not None and not np.array_equal(known, before):
         raise ValueError(f"classes={classes!r} differ from those of the earlier calls, {before!r}.")
     unknown = np.setdiff1d(y, known)
     if len(unknown):
-        raise ValueError(f"y has labels that classes does not name: {unknown!r}.")
+        raise ValueError(
+            f"y has labels that were not announced: {unknown!r}. Name all classes there will be "
+            "in the first call of partial_fit, classes=[...]."
+        )
     return known, np.searchsorted(known, y)
 
 

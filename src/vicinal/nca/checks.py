@@ -17,7 +17,7 @@ from vicinal.nca.annealing import CRITERIA
 from vicinal.nca.equations import OBJECTIVES
 from vicinal.neighborhood import LAWS
 
-__all__ = ["check_combination", "check_parameters", "check_streaming"]
+__all__ = ["check_combination", "check_members", "check_parameters", "check_streaming"]
 
 # What `partial_fit` can do; all else needs the whole data set.
 _STREAMING = {
@@ -29,9 +29,7 @@ _STREAMING = {
 }
 
 
-def check_parameters(
-    model: Any, X: NDArray, labels: NDArray, weights: NDArray | None = None
-) -> None:
+def check_parameters(model: Any, X: NDArray) -> None:
     """Check everything but what a recipe depends on (`recipe.choose_recipe`)."""
     check_choice("objective", model.objective, OBJECTIVES)
     check_choice("kernel", model.kernel, LAWS)
@@ -45,6 +43,10 @@ def check_parameters(
         why = f", the number of features, for X of shape {X.shape}"
         check_count("n_components", model.n_components, 1, X.shape[1], why)
     _check_annealing(model, X.shape[1])
+
+
+def check_members(model: Any, labels: NDArray, weights: NDArray | None) -> None:
+    """Refuse a class whose only member could never have a neighbor of its own."""
     alone = np.bincount(labels, weights, minlength=len(model.classes_)) == 1
     if model.objective == "log" and alone.any() and not model.background:
         raise ValueError(

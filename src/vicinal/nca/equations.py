@@ -28,6 +28,7 @@ __all__ = [
     "class_log_priors",
     "class_log_weights",
     "evaluate",
+    "mean_terms",
     "own_class_log_probabilities",
     "penalized",
 ]
@@ -159,17 +160,14 @@ def evaluate(
     """
     pairs = _pairs(A, model, queries, keys, own)
     rows = engine.rows(pairs, model.law).finish()
-    gaussian = _background_log_masses(A, model, queries, keys or queries, logit)
-    parts = _parts(rows, model, pairs, queries, keys or queries, gaussian, logit)
+    source = queries if keys is None else keys
+    gaussian = _background_log_masses(A, model, queries, source, logit)
+    parts = _parts(rows, model, pairs, queries, source, gaussian, logit)
     log_p, log_q = _own_and_other(parts)
+    each, slope = mean_terms(model.objective, log_p)
     weights = 1.0 if queries.weights is None else queries.weights
-    if model.objective == "accuracy":
-        p = np.exp(log_p)
-        value, slope = weights * p, weights * p
-    else:
-        value, slope = weights * log_p, weights * np.ones_like(log_p)
     # d log p_i = (1 - p_i) (d log same - d log different)
-    pull = slope * np.exp(log_q)
+    pull = weights * slope * np.exp(log_q)
     signed = np.stack([-pull, pull])  # DIFFERENT, SAME
     coefficients = -signed * _ratio(parts.factor + rows.log_slope, parts.total)
     columns = engine.columns(pairs, model.law, rows.log_slope, coefficients)
@@ -183,7 +181,20 @@ def evaluate(
         beta = float(expit(logit))
         kernel = (signed * _ratio(parts.kernel, parts.total)).sum()
         logit_gradient = float((1.0 - beta) * responsibility.sum() - beta * kernel)
-    return Evaluation(float(np.sum(value)), gradient, logit_gradient)
+    return Evaluation(float(np.sum(weights * each)), gradient, logit_gradient)
+
+
+def mean_terms(objective: str, log_p: NDArray) -> tuple[NDArray, NDArray]:
+    """What each point adds to the objective, and its derivative in log p_i, shape (n,) each.
+
+    Under "log" a point without any neighbor of its class counts nothing: that
+    happens to the only member of a class in a batch.
+    """
+    if objective == "accuracy":
+        p = np.exp(log_p)
+        return p, p
+    alone = np.isneginf(log_p)
+    return np.where(alone, 0.0, log_p), np.where(alone, 0.0, 1.0)
 
 
 def own_class_log_probabilities(
@@ -198,8 +209,9 @@ def own_class_log_probabilities(
     """log p_i of each query's own class (3.2), shape (n,); arguments as for `evaluate`."""
     pairs = _pairs(A, model, queries, keys, own)
     rows = engine.rows(pairs, model.law, moments=False).finish()
-    gaussian = _background_log_masses(A, model, queries, keys or queries, logit)
-    parts = _parts(rows, model, pairs, queries, keys or queries, gaussian, logit)
+    source = queries if keys is None else keys
+    gaussian = _background_log_masses(A, model, queries, source, logit)
+    parts = _parts(rows, model, pairs, queries, source, gaussian, logit)
     return _own_and_other(parts)[0]
 
 

@@ -21,7 +21,7 @@ from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, wit
 from vicinal.inputs.checks import check_classes, check_count, check_known_classes, check_weights
 from vicinal.metric import MahalanobisMixin
 from vicinal.nca.background import ClassGaussians
-from vicinal.nca.checks import check_parameters, check_streaming
+from vicinal.nca.checks import check_members, check_parameters, check_streaming
 from vicinal.nca.equations import Model, Sample
 from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
@@ -81,8 +81,9 @@ class NeighborhoodComponents(
     solver : {"auto", "lbfgs", "cg", "bold-driver", "sgd", "adam"}, default="auto"
         L-BFGS, nonlinear conjugate gradients, gradient ascent whose rate grows
         while the objective does, stochastic gradient ascent with rates
-        η₀ / (t + t₀), t₀ found by short trials, or Adam with rates that fall
-        along half a cosine. "auto": L-BFGS for full batches, else Adam.
+        η₀ / (t + t₀), t₀ found by short trials on the points held back (or on one
+        batch), or Adam with rates that fall along half a cosine. "auto": L-BFGS
+        for full batches, else Adam.
     batching : {"auto", "full", "subsample", "random", "farthest", "projection", \
             "stochastic"}, default="auto"
         What an update looks at. "full": all points. "subsample": the same random
@@ -286,7 +287,8 @@ class NeighborhoodComponents(
         """
         points, targets, weights = self._checked(X, y, sample_weight)
         self.classes_, labels = check_classes(targets)
-        check_parameters(self, points, labels, weights)
+        check_parameters(self, points)
+        check_members(self, labels, weights)
         recipe = choose_recipe(self, len(points))
         rng = self._generator()
         ready = prepare(self, points, labels, weights, recipe, rng)
@@ -304,7 +306,7 @@ class NeighborhoodComponents(
             validation = problem.validation(ready.held_back, recipe, self.n_iter_no_change, rng)
         listeners = ScikitLearnCallbacks(self, recipe.max_iter, points, targets, fitted)
         outcome = run(
-            problem.method(recipe, ready.start, rng),
+            problem.method(recipe, ready.start, validation, rng),
             ready.start,
             max_iter=recipe.max_iter,
             tol=None if recipe.is_batched or recipe.solver == "adam" else self.tol,
@@ -317,7 +319,8 @@ class NeighborhoodComponents(
         self._forget("_stream", "validation_score_", "background_", "_index")
         self.objective_, self.n_iter_ = outcome.objective, max(1, outcome.n_iter)
         self.history_, self.converged_ = outcome.history, outcome.converged
-        self.recipe_ = recipe.report(ready.penalty * ready.data.features.unit**2)
+        unit = ready.data.features.unit
+        self.recipe_ = recipe.report(ready.penalty * unit * unit)
         if recipe.early_stopping:
             self.validation_score_ = outcome.validation
         for name, value in fitted(outcome.parameters).items():
@@ -346,7 +349,7 @@ class NeighborhoodComponents(
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            All classes there will be; needed in the first call.
+            All classes there will be, in the first call. None: those in `y`.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -357,9 +360,9 @@ class NeighborhoodComponents(
         points, targets, weights = self._checked(
             X, y, sample_weight, at_least=1, reset=not hasattr(self, "components_")
         )
-        known_classes = getattr(self, "classes_", None)
-        self.classes_, labels = check_known_classes(targets, classes, known_classes)
-        check_parameters(self, points, labels, weights)
+        before = self.classes_ if hasattr(self, "components_") else None
+        self.classes_, labels = check_known_classes(targets, classes, before)
+        check_parameters(self, points)
         model = plain_model(self)
         if first:
             self._stream = start_stream(self, points, labels, weights, self._generator())

@@ -49,7 +49,8 @@ def objective(
         Class labels.
     objective : {"accuracy", "log"}, default="accuracy"
         Σ p_i or Σ log p_i, with p_i the probability that point i picks a
-        neighbor of its own class.
+        neighbor of its own class. The only member of a class has none and
+        counts 0.
     kernel : {"gaussian", "compact"}, default="gaussian"
         Weight of a neighbor at squared distance s: exp(-s), or (1 - s)² within
         the unit ball. A point with no neighbor there has p_i = 0.

@@ -27,6 +27,7 @@ from vicinal.nca.equations import (
     Model,
     Sample,
     evaluate,
+    mean_terms,
     own_class_log_probabilities,
     penalized,
 )
@@ -221,15 +222,21 @@ class Problem:
         """All rows to learn from, in memory."""
         return self.data.sample(slice(None))
 
-    def method(self, recipe: Recipe, start: NDArray, rng: np.random.Generator) -> Method:
-        """The solver, told what to maximize."""
+    def method(
+        self,
+        recipe: Recipe,
+        start: NDArray,
+        validation: Validation | None,
+        rng: np.random.Generator,
+    ) -> Method:
+        """The solver, told what to maximize; SGD looks for its t₀ on the points held back."""
         if recipe.solver in EXACT:
             return EXACT[recipe.solver](self.exact)
         batch = self.batched(recipe, rng) if recipe.is_batched else self.exact
         if recipe.solver == "adam":
             rate = ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
             return adam(batch, cosine(rate, recipe.max_iter))
-        score = self._offset_score(recipe, rng)
+        score = validation.score if validation else self._score_on_one_batch(recipe, rng)
         n_trial = max(10, int(TRIAL_SHARE * recipe.max_iter))
         return gradient_ascent(batch, *search_offset(batch, start, score, n_trial))
 
@@ -271,7 +278,7 @@ class Problem:
             log_p = own_class_log_probabilities(
                 A, self.model, self.engine, queries, keys, logit=logit
             )
-            each = np.exp(log_p) if self.model.objective == "accuracy" else log_p
+            each, _ = mean_terms(self.model.objective, log_p)
             return float(np.average(each, weights=queries.weights))
 
         every = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
@@ -279,8 +286,10 @@ class Problem:
             patience = PATIENCE  # a cosine schedule has an end of its own, where it is best
         return Validation(score, every, patience)
 
-    def _offset_score(self, recipe: Recipe, rng: np.random.Generator) -> Callable[[NDArray], float]:
-        """What the search for t0 compares: the objective over one batch that stays the same."""
+    def _score_on_one_batch(
+        self, recipe: Recipe, rng: np.random.Generator
+    ) -> Callable[[NDArray], float]:
+        """The objective over one batch that stays the same, where no points are held back."""
         fixed = self.data.subset(recipe.batch_size or len(self.data), rng).sample(slice(None))
 
         def score(parameters: NDArray) -> float:

@@ -107,7 +107,7 @@ def start_stream(
     if settings.regularization == "auto":
         share = BATCHED_PENALTY * float(np.trace(known.total))
     else:
-        penalty = float(settings.regularization) / data.features.unit**2
+        penalty = float(settings.regularization) / data.features.unit / data.features.unit
     coordinates = Coordinates(P, A.shape)
     return Stream(B, coordinates, data.features, share, penalty, settings.reservoir_size, rng)
 
@@ -215,7 +215,7 @@ def _coordinates(
 def _penalty(settings: Any, recipe: Recipe, known: Moments, unit: float) -> float:
     """λ for features in standard units; the user's λ speaks of the features as they are."""
     if recipe.penalty_share is None:
-        return float(settings.regularization) / unit**2
+        return float(settings.regularization) / unit / unit  # their square could overflow
     if known.counts.max() <= 1:
         return 0.0  # nobody has a neighbor of its class: the penalty would be all there is
     return recipe.penalty_share * float(np.trace(known.total)) / float(known.counts.sum())

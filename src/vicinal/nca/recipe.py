@@ -101,7 +101,7 @@ def _batching(model: Any, n: int) -> tuple[str, str]:
         limit = check_count("batch_size", model.batch_size, 2)
     if n <= limit:
         return "full", f"{n} points, at most {limit}: exact objective"
-    return "random", f"{n} points, more than {limit}: random batches, Adam on a cosine schedule"
+    return "random", f"{n} points, more than {limit}: random batches"
 
 
 def _batch_size(model: Any, batching: str, n: int) -> int | None:

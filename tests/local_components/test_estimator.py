@@ -1,0 +1,243 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import dblquad, quad
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from vicinal import LocalComponents
+
+
+@parametrize_with_checks(
+    [
+        LocalComponents(regularization=0.1),
+        LocalComponents(covariance="diag", regularization=0.1, accelerate=False),
+        LocalComponents(covariance="spherical", regularization=0.1),
+    ]
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)[0]
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+@pytest.mark.parametrize(
+    ("covariance", "expected"),
+    [
+        ("full", -1.66319837815),
+        ("diag", -1.74403284705),
+        ("spherical", -1.82658662539),
+    ],
+)
+def test_golden_likelihoods_on_iris(iris, covariance, expected, accelerate):
+    model = LocalComponents(covariance=covariance, accelerate=accelerate, tol=1e-13).fit(iris)
+    assert model.converged_
+    assert_allclose(model.loo_log_likelihood_, expected, atol=1e-9)
+    assert_allclose(model.history_["objective"][-1], model.loo_log_likelihood_, atol=1e-12)
+    if covariance == "full":
+        eigenvalues = [0.0104206796, 0.0244282190, 0.0409747231, 0.0986436653]
+        assert_allclose(np.linalg.eigvalsh(model.covariance_), eigenvalues, rtol=1e-5)
+
+
+def test_one_step_is_manifold_parzen(iris):
+    model = LocalComponents(accelerate=False, max_iter=1, tol=0.0)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        model.fit(iris)
+    assert_allclose(model.loo_log_likelihood_, -2.57268039907, atol=1e-9)
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+@pytest.mark.parametrize("covariance", ["full", "diag", "spherical"])
+@pytest.mark.parametrize("regularization", [0.0, 0.05])
+def test_the_penalized_likelihood_never_falls(iris, covariance, regularization, accelerate):
+    model = LocalComponents(
+        covariance=covariance, regularization=regularization, accelerate=accelerate
+    ).fit(iris)
+    assert (np.diff(model.history_["objective"]) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_acceleration_halves_the_e_steps(load):
+    X = StandardScaler().fit_transform(load(return_X_y=True)[0])
+    plain = LocalComponents(accelerate=False, tol=1e-10).fit(X)
+    fast = LocalComponents(tol=1e-10).fit(X)
+    best = max(plain.loo_log_likelihood_, fast.loo_log_likelihood_)
+
+    def steps(model):
+        return int((model.history_["objective"] >= best - 1e-6).argmax())
+
+    assert 2 * steps(fast) <= steps(plain)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=10)
+def test_affine_equivariance(iris, seed):
+    rng = np.random.default_rng(seed)
+    M = rng.normal(size=(4, 4)) + 2 * np.eye(4)
+    shift = 100 * rng.normal(size=4)
+    plain = LocalComponents(tol=1e-12).fit(iris)
+    moved = LocalComponents(tol=1e-12).fit(iris @ M.T + shift)
+    expected = M @ plain.covariance_ @ M.T
+    assert_allclose(moved.covariance_, expected, atol=1e-4 * np.abs(expected).max())
+    log_volume = np.log(abs(np.linalg.det(M)))
+    assert_allclose(moved.loo_log_likelihood_, plain.loo_log_likelihood_ - log_volume, atol=1e-6)
+    assert_allclose(
+        np.square(moved.transform(iris[:9] @ M.T + shift)[1:] - moved.transform(
+            iris[:1] @ M.T + shift)).sum(axis=1),
+        np.square(plain.transform(iris[1:9]) - plain.transform(iris[:1])).sum(axis=1),
+        rtol=1e-3,
+    )  # fmt: skip
+
+
+def test_diagonal_is_scale_and_spherical_similarity_equivariant(iris):
+    scale = np.array([2.0, 0.1, 30.0, 1.0])
+    plain = LocalComponents(covariance="diag", tol=1e-13).fit(iris)
+    scaled = LocalComponents(covariance="diag", tol=1e-13).fit(iris * scale)
+    assert_allclose(np.diag(scaled.covariance_), np.diag(plain.covariance_) * scale**2, rtol=1e-6)
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    plain = LocalComponents(covariance="spherical", tol=1e-13).fit(iris)
+    turned = LocalComponents(covariance="spherical", tol=1e-13).fit(3 * iris @ Q.T)
+    assert_allclose(turned.covariance_, 9 * plain.covariance_, rtol=1e-6, atol=1e-12)
+
+
+def test_densities_integrate_to_one():
+    rng = np.random.default_rng(0)
+    one = LocalComponents().fit(rng.normal(size=(15, 1)) * 0.3)
+    total, _ = quad(lambda x: np.exp(one.score_samples([[x]])[0]), -5, 5, limit=200)
+    assert_allclose(total, 1.0, rtol=1e-6)
+    two = LocalComponents().fit(rng.normal(size=(8, 2)) * 0.5)
+    total, _ = dblquad(
+        lambda y, x: np.exp(two.score_samples([[x, y]])[0]), -5, 5, -5, 5, epsabs=1e-3
+    )
+    assert_allclose(total, 1.0, rtol=1e-2)
+
+
+def test_samples_have_the_moments_of_the_density(iris):
+    weights = 1.0 + np.arange(150) % 3
+    model = LocalComponents(random_state=0).fit(iris, sample_weight=weights)
+    draws = model.sample(40_000)
+    mean = np.average(iris, axis=0, weights=weights)
+    spread = np.cov(iris.T, aweights=weights, ddof=0) + model.covariance_
+    assert_allclose(draws.mean(axis=0), mean, atol=0.05)
+    assert_allclose(np.cov(draws.T), spread, atol=0.06)
+    assert_array_equal(model.sample(5), LocalComponents(random_state=0).fit(
+        iris, sample_weight=weights).sample(5))  # fmt: skip
+
+
+def test_weight_k_equals_k_copies(iris):
+    weights = np.arange(150) % 3
+    copies = np.repeat(iris, weights, axis=0)
+    settings = {"regularization": 0.02, "tol": 1e-6}
+    weighted = LocalComponents(**settings).fit(iris, sample_weight=weights)
+    repeated = LocalComponents(**settings).fit(copies)
+    assert_allclose(weighted.covariance_, repeated.covariance_, rtol=1e-6)
+    assert_allclose(weighted.loo_log_likelihood_, repeated.loo_log_likelihood_, rtol=1e-9)
+
+
+def test_components_are_white_locally(iris):
+    model = LocalComponents().fit(iris)
+    A = model.components_
+    assert_allclose(A @ model.covariance_ @ A.T, np.eye(4), atol=1e-8)
+    assert_allclose(A, A.T, atol=1e-12)
+    assert_array_equal(model.get_feature_names_out()[:1], ["localcomponents0"])
+    pairs = iris[:10].reshape(5, 2, 4)
+    difference = pairs[:, 0] - pairs[:, 1]
+    expected = np.einsum("ij,jk,ik->i", difference, np.linalg.inv(model.covariance_), difference)
+    assert_allclose(np.square(model.pair_distance(pairs)), expected, rtol=1e-6)
+
+
+def test_grid_search_by_held_out_likelihood(iris):
+    search = GridSearchCV(LocalComponents(), {"regularization": [0.0, 0.01, 1.0]}, cv=3)
+    search.fit(np.random.default_rng(0).permutation(iris))
+    assert search.best_params_["regularization"] in (0.0, 0.01)
+
+
+def test_a_far_outlier_scores_lowest(iris):
+    X = np.vstack([iris, [[1e6, 0, 0, 0]]])
+    model = LocalComponents(regularization=1e-3).fit(X)
+    assert np.isfinite(model.covariance_).all()
+    assert np.isfinite(model.score_samples(X)).all()
+    normal = LocalComponents().fit(iris)
+    assert normal.score_samples([[50.0, 0, 0, 0]])[0] < normal.score_samples(iris).min()
+
+
+def test_an_offset_costs_nothing(iris):
+    plain, far = LocalComponents().fit(iris), LocalComponents().fit(iris + 1e6)
+    assert_allclose(far.loo_log_likelihood_, plain.loo_log_likelihood_, atol=1e-5)
+    assert_allclose(far.score(iris + 1e6), plain.score(iris), atol=1e-4)
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X: np.c_[X, np.arange(150) % 2], "every point has a twin"),
+        (lambda X: np.repeat(X[::3], 2, axis=0), "every point has a twin"),
+        (lambda X: np.c_[X, np.ones(150)], "column 4 of X is constant"),
+        (lambda X: np.c_[X, X[:, 0] + X[:, 1]], "linearly dependent"),
+        (lambda X: X[:1], "minimum of 2 is required"),
+        (lambda X: np.where(X > 7, np.nan, X), "contains NaN"),
+    ],
+    ids=["binary", "duplicates", "constant", "dependent", "one row", "nan"],
+)
+def test_degenerate_data_is_named(iris, spoil, message, accelerate):
+    with pytest.raises(ValueError, match=message):
+        LocalComponents(accelerate=accelerate).fit(spoil(iris))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda X: X[:6],
+        lambda X: np.c_[X, np.arange(150) % 2],
+        lambda X: np.c_[X, np.ones(150)],
+        lambda X: np.repeat(X[::3], 2, axis=0),
+    ],
+    ids=["few", "binary", "constant", "duplicates"],
+)
+def test_a_penalty_cures_degenerate_data(iris, spoil):
+    model = LocalComponents(regularization=0.05).fit(spoil(iris))
+    assert np.isfinite(model.loo_log_likelihood_)
+    assert np.linalg.eigvalsh(model.covariance_)[0] > 0.01
+
+
+def test_too_few_points_for_a_bounded_likelihood_are_named():
+    """n ≤ 2d - 2. EM may stop at a local optimum instead; these six points do not."""
+    X = np.random.default_rng(0).normal(size=(5, 4))
+    with pytest.raises(ValueError, match="5 points in 4 dimensions are too few"):
+        LocalComponents(max_iter=5000, tol=0.0).fit(X)
+
+
+def test_half_duplicates_are_fine(iris):
+    model = LocalComponents().fit(np.vstack([iris, iris[::2]]))
+    assert np.isfinite(model.loo_log_likelihood_)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"covariance": "round"}, ValueError, "covariance='round' is unknown: use one of 'full'"),
+        ({"regularization": -1}, ValueError, "regularization=-1 must be finite and 0 or larger"),
+        ({"accelerate": 2}, ValueError, "accelerate=2 is unknown: use one of True, False"),
+        ({"max_iter": 0}, ValueError, "max_iter=0 must be a whole number at least 1"),
+        ({"tol": -1.0}, ValueError, "tol=-1.0 must be finite"),
+        ({"engine": "gpu"}, ValueError, "engine='gpu' is unknown"),
+    ],
+)
+def test_wrong_parameters_are_named(iris, arguments, error, message):
+    with pytest.raises(error, match=message):
+        LocalComponents(**arguments).fit(iris)
+
+
+def test_sampling_needs_a_count(iris):
+    with pytest.raises(ValueError, match="n_samples=0 must be a whole number at least 1"):
+        LocalComponents(covariance="spherical").fit(iris).sample(0)
