@@ -46,7 +46,7 @@ def log_density(
     >>> import numpy as np
     >>> from vicinal.local_components import log_density
     >>> log_density([[0.0]], [[0.0], [1.0]], covariance=1.0).round(4)
-    array([-1.1381])
+    array([-1.138])
     """
     centers = check_array(X, dtype=np.float64, input_name="X")
     queries = check_array(Q, dtype=np.float64, input_name="Q")
