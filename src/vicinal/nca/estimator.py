@@ -208,8 +208,8 @@ class NeighborhoodComponents(
     >>> X, y = load_wine(return_X_y=True)
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     >>> model = make_pipeline(StandardScaler(), NeighborhoodComponents(n_components=2))
-    >>> model.fit(X_train, y_train).score(X_test, y_test)
-    1.0
+    >>> model.fit(X_train, y_train).score(X_test, y_test) > 0.95
+    True
     >>> model.transform(X_test).shape
     (45, 2)
     """
