@@ -1,4 +1,7 @@
 import multiprocessing
+import os
+import subprocess
+import sys
 
 import numpy as np
 from neighborhood.conformance import EngineConformance
@@ -42,3 +45,34 @@ def test_works_after_a_fork_with_threads_already_used():
     expected = _mass(points)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert_array_equal(pool.apply(_mass, (points,)), expected)
+
+
+PRINT_DIGEST = """
+import hashlib
+import numpy as np
+from vicinal.neighborhood import GAUSSIAN, Pairs
+from vicinal.neighborhood.fused import FusedEngine
+rng = np.random.default_rng(0)
+pairs = Pairs.among(rng.normal(size=(300, 5)), rng.integers(0, 4, 300))
+sums = FusedEngine(1).rows(pairs, GAUSSIAN)
+log_slope = sums.finish().log_slope
+columns = FusedEngine(1).columns(pairs, GAUSSIAN, log_slope, np.ones_like(log_slope))
+arrays = sums.peak, sums.mass, sums.moment, columns.total, columns.moment
+print(hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest())
+"""
+
+
+def test_compiled_just_now_or_loaded_from_the_cache_gives_the_same_bits(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    fresh, cached = (
+        subprocess.run(
+            [sys.executable, "-c", PRINT_DIGEST],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    )
+    assert any(tmp_path.rglob("*.nbc"))
+    assert fresh == cached

@@ -82,7 +82,7 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
 
 
 # Only "contract" here: re-association would undo the rounding trick.
-@njit(fastmath={"contract"}, cache=True)
+@njit(fastmath={"contract"}, cache=True, forceinline=True)
 def _power_double(y):
     shifted = y + _ROUND_DOUBLE
     r = y - (shifted - _ROUND_DOUBLE)
@@ -103,7 +103,7 @@ def _power_double(y):
     return power if y > CUT_DOUBLE else 0.0
 
 
-@njit(fastmath={"contract"}, cache=True)
+@njit(fastmath={"contract"}, cache=True, forceinline=True)
 def _power_single(y):
     shifted = y + _ROUND_SINGLE
     r = y - (shifted - _ROUND_SINGLE)

@@ -8,7 +8,7 @@ the inputs, and coordinates are taken four at a time.
 import numpy as np
 from numba import njit
 
-from .weights import OPTIONS, rescale, weigh_column, weigh_row
+from .weights import INLINED, OPTIONS, rescale, weigh_column, weigh_row
 
 # Bytes of distances kept per output: small beside the first-level cache, long beside a vector.
 _ROW_BYTES = 4096
@@ -58,7 +58,7 @@ def rows(
             _add_moments(s, t, keys, start, factor, twin_factor, moment[i], moment[j])
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def _fold(law, s, weights, i, peak, mass, slope):
     """Weigh one row and add it up; returns what brings sums at the old peak to the new one."""
     old_peak = s.dtype.type(peak[i])
@@ -111,13 +111,13 @@ def columns(
             _add_moments(s, t, queries, start, 1.0, 1.0, moment[i], moment[j])
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def _leave_out(s, position):
     if 0 <= position < s.size:
         s[position] = np.inf
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def _squared_distances(origins, a, b, points, start, s, t):
     """Squared distances of origins a and b to the points from `start` on, into s and t."""
     d, stop = origins.shape[0], start + s.size
@@ -163,7 +163,7 @@ def _squared_distances(origins, a, b, points, start, s, t):
             t[j] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def _add_moments(s, t, points, start, s_factor, t_factor, s_moment, t_moment):
     """moment ← factor · moment + Σ_j weight_j point_j, for weights s and t."""
     d, stop = s_moment.size, start + s.size
@@ -206,7 +206,7 @@ def _add_moments(s, t, points, start, s_factor, t_factor, s_moment, t_moment):
         t_moment[d - 1] = t_factor * t_moment[d - 1] + t0
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def _update(moment, k, factor, first, second):
     moment[k] = factor * moment[k] + first
     moment[k + 1] = factor * moment[k + 1] + second
