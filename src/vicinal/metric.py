@@ -1,14 +1,15 @@
-"""What every model with a linear map offers: distances between given pairs of points."""
+"""What every model with a linear map offers: the projection, and distances between given pairs."""
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.inputs.pairs import check_pairs
 
-__all__ = ["MahalanobisMixin"]
+__all__ = ["LinearMapMixin", "MahalanobisMixin"]
 
 
 class MahalanobisMixin:
@@ -54,3 +55,32 @@ class MahalanobisMixin:
         ndarray of shape (n_pairs,)
         """
         return -self.pair_distance(pairs)
+
+
+class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MahalanobisMixin):
+    """A transformer by `components_`, which keeps the precision of its input."""
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Project points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return points @ self.components_.T
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of output features, for get_feature_names_out."""
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,7 +20,7 @@ from vicinal.inputs.checks import (
 )
 from vicinal.local_components.equations import STRUCTURES, Points, log_density
 from vicinal.local_components.learning import GlobalFrame, LocalProblem
-from vicinal.metric import MahalanobisMixin
+from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Workload, choose_engine
 
 __all__ = ["LocalComponents"]
@@ -28,9 +28,7 @@ __all__ = ["LocalComponents"]
 
 class LocalComponents(
     CallbackSupport,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    MahalanobisMixin,
+    LinearMapMixin,
     BaseEstimator,
 ):
     """Local component analysis: the metric in which data are locally round, and a density.
@@ -214,21 +212,6 @@ class LocalComponents(
             "_points": points,
         }
 
-    def transform(self, X: ArrayLike) -> NDArray:
-        """Locally white coordinates of points.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        return points @ self.components_.T
-
     def score_samples(self, X: ArrayLike) -> NDArray:
         """Log-density of points; the lower, the more of an outlier.
 
@@ -284,13 +267,3 @@ class LocalComponents(
         noise = rng.standard_normal((n_samples, X.shape[1]))
         moved = centers + noise @ np.linalg.cholesky(self.covariance_).T
         return moved.astype(X.dtype)
-
-    @property
-    def _n_features_out(self) -> int:
-        """Number of output features, for get_feature_names_out."""
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -6,20 +6,15 @@ from typing import Any
 import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from vicinal.fitting import run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.inputs.checks import check_classes, check_count, check_known_classes, check_weights
-from vicinal.metric import MahalanobisMixin
+from vicinal.metric import LinearMapMixin
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
 from vicinal.nca.equations import Model, Sample
@@ -34,10 +29,8 @@ __all__ = ["NeighborhoodComponents"]
 
 class NeighborhoodComponents(
     CallbackSupport,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
+    LinearMapMixin,
     ClassifierMixin,
-    MahalanobisMixin,
     BaseEstimator,
 ):
     """Neighborhood component analysis: a linear map under which neighbors share a class.
@@ -425,21 +418,6 @@ class NeighborhoodComponents(
         for name in names:
             self.__dict__.pop(name, None)
 
-    def transform(self, X: ArrayLike) -> NDArray:
-        """Project points.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self)
-        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        return points @ self.components_.T
-
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probability of each class: its share in the soft neighborhood, weighed by the prior.
 
@@ -486,13 +464,3 @@ class NeighborhoodComponents(
         state = dict(super().__getstate__())
         state.pop("_index", None)
         return state
-
-    @property
-    def _n_features_out(self) -> int:
-        """Number of output features, for get_feature_names_out."""
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
