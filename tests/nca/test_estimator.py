@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -283,6 +284,20 @@ def test_pipelines_searches_copies_and_pickles():
     assert not hasattr(clone(model), "components_")
     again = pickle.loads(pickle.dumps(model))
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_weights_are_routed_through_a_pipeline():
+    X, y = load_wine(return_X_y=True)
+    weights = 1.0 + np.arange(len(y)) % 3
+    with config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        model = NeighborhoodComponents(2, solver="lbfgs").set_fit_request(sample_weight=True)
+        steps = make_pipeline(scaler, model).fit(X, y, sample_weight=weights)
+    scaled = steps[0].transform(X)
+    weighted = NeighborhoodComponents(2, solver="lbfgs").fit(scaled, y, sample_weight=weights)
+    plain = NeighborhoodComponents(2, solver="lbfgs").fit(scaled, y)
+    assert_array_equal(steps[-1].components_, weighted.components_)
+    assert not np.allclose(weighted.components_, plain.components_)
 
 
 def test_warm_start_goes_on_from_the_last_map(iris):

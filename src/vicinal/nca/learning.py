@@ -38,7 +38,7 @@ __all__ = ["Coordinates", "Problem", "TrainingSet", "hold_back"]
 
 EXACT = {"lbfgs": lbfgs, "cg": conjugate_gradients, "bold-driver": bold_driver}
 
-# Adam's first rate, as a share of the root mean square of the start (spec: 3 %).
+# Adam's first rate, as a share of the root mean square of the start (docs/decisions/0006).
 ADAM_RATE = 0.03
 
 # What a validation score costs must not grow with the data: at most so many points held back,
