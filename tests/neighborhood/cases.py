@@ -53,6 +53,7 @@ def cases(draw, laws=tuple(LAWS), dimensions=DIMENSIONS):
         own = np.where(rng.random(len(own)) < draw(st.sampled_from([0.0, 0.3])), -1, own)
     labels = draw(st.booleans())
     n_classes = draw(st.sampled_from([1, 2, 7]))
+    n_near = draw(st.sampled_from([None, 1, 1 + d // 2, d]))
     return Case(
         Pairs(
             queries,
@@ -61,6 +62,7 @@ def cases(draw, laws=tuple(LAWS), dimensions=DIMENSIONS):
             rng.integers(0, n_classes, m) if labels else None,
             rng.normal(size=m) if draw(st.booleans()) else None,
             own,
+            n_near,
         ),
         law,
         rng,

@@ -85,6 +85,12 @@ class EngineConformance:
         full = engine.rows(case.pairs, case.law)
         assert_array_equal(bare.peak, full.peak)
         assert_array_equal(bare.mass, full.mass)
+        rows = full.finish()
+        coefficients = draw_coefficients(case, rows)
+        arguments = case.pairs, case.law, rows.log_slope, coefficients
+        columns = engine.columns(*arguments, moments=False)
+        assert columns.moment.shape == (len(case.pairs.keys), 0)
+        assert_array_equal(columns.total, engine.columns(*arguments).total)
 
     @given(case=cases(), n_pieces=st.integers(1, 5))
     def test_any_split_of_the_keys_in_any_order_merges_to_the_whole(self, case, n_pieces):
@@ -216,6 +222,16 @@ class EngineConformance:
         pairs = Pairs(points[:20], points, own=np.arange(20))
         case = Case(pairs, law, rng)
         assert_rows_agree(self.make().rows(pairs, law), ORACLE.rows(pairs, law), case)
+
+    def test_coordinates_carried_along_enter_the_moments_only(self):
+        rng = np.random.default_rng(0)
+        points, carried = rng.normal(size=(40, 3)), 1e3 * rng.normal(size=(40, 2))
+        bare = self.make().rows(Pairs.among(points), GAUSSIAN)
+        pairs = Pairs.among(np.hstack([points, carried]), n_near=3)
+        sums = self.make().rows(pairs, GAUSSIAN)
+        assert_allclose(sums.finish().log_mass, bare.finish().log_mass, rtol=1e-12)
+        case = Case(pairs, GAUSSIAN, rng)
+        assert_rows_agree(sums, ORACLE.rows(pairs, GAUSSIAN), case)
 
     def test_duplicates_count_and_only_self_is_left_out(self):
         pairs = Pairs.among(np.zeros((5, 2)))

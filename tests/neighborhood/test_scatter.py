@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from neighborhood.cases import cases
 from numpy.testing import assert_allclose
 
-from vicinal.neighborhood import GAUSSIAN, Pairs, scatter
+from vicinal.neighborhood import GAUSSIAN, Pairs, scatter, symmetric_scatter
 from vicinal.neighborhood.oracle import OracleEngine, coefficient_matrix
 
 
@@ -30,7 +30,10 @@ def test_identity_holds_for_any_queries_and_keys(case, n_features):
     expected = naive_scatter(C, Zq, Zk, Xq, Xk)
     result = scatter(pairs, rows, coefficients, columns, Xq, Xk)
     size = 1 + np.abs(Zk).max() + np.abs(Zq).max(initial=0)
-    assert_allclose(result, expected, rtol=1e-9, atol=1e-11 * size * len(Xk) * (1 + len(Xq)))
+    atol = 1e-11 * size * len(Xk) * (1 + len(Xq))
+    assert_allclose(result, expected, rtol=1e-9, atol=atol)
+    both = symmetric_scatter(pairs, rows, coefficients, columns.total)
+    assert_allclose(both, naive_scatter(C, Zq, Zk, Zq, Zk), rtol=1e-9, atol=atol * size)
 
 
 def test_one_set_of_points_needs_one_product():

@@ -3,7 +3,8 @@
 Every model weighs pairs of points by how near they are under a linear map A
 and needs sums over those pairs::
 
-    z_i  = A x_i                        projected points, rows of Z
+    z_i  = A x_i                        projected points, rows of Z (`Pairs.n_near`: further
+                                        coordinates may be carried along for the sums)
     s_ij = |z_i - z_j|²                 squared distance
     k(s), -k'(s)                        a law: Gaussian or compact support
     Σ_ij C_ij (z_i - z_j)(x_i - x_j)ᵀ   a weighted scatter of differences
@@ -46,7 +47,7 @@ Promises of `blocked` and `fused`:
 from vicinal.neighborhood.engine import ENGINES, Engine, Workload, choose_engine
 from vicinal.neighborhood.laws import COMPACT, GAUSSIAN, LAWS, Law
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
-from vicinal.neighborhood.scatter import scatter
+from vicinal.neighborhood.scatter import scatter, symmetric_scatter
 from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums
 
 __all__ = [
@@ -65,4 +66,5 @@ __all__ = [
     "Workload",
     "choose_engine",
     "scatter",
+    "symmetric_scatter",
 ]

@@ -79,7 +79,9 @@ class Arrangement:
     scale : float
         Points here are scale · (z - center).
     reach : float
-        Largest norm of all of them.
+        Largest norm of all of them, in the coordinates distances are made of.
+    n_near : int
+        The number of these coordinates, the first ones.
     """
 
     queries: Side
@@ -91,6 +93,7 @@ class Arrangement:
     center: NDArray
     scale: float
     reach: float
+    n_near: int
 
 
 def arrange(
@@ -107,7 +110,7 @@ def arrange(
     queries = (pairs.queries[query_order] - center) * scale
     one_set = pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
     keys = queries if one_set else (pairs.keys[key_order] - center) * scale
-    reach = _reach(queries, keys)
+    reach = _reach(queries, keys, near=pairs.near)
     dtype = working_dtype(np.result_type(pairs.queries, pairs.keys), reach)
     weights, weight_peak = _key_weights(pairs, law, key_order)
     own, owner = _own_positions(pairs, query_order, key_order)
@@ -121,6 +124,7 @@ def arrange(
         center,
         scale,
         reach,
+        pairs.near.stop,
     )
 
 
@@ -131,7 +135,7 @@ def _center(keys: NDArray) -> NDArray:
     return np.median(sample, axis=0) if len(sample) else np.zeros(keys.shape[1])
 
 
-def _reach(*sides: NDArray) -> float:
+def _reach(*sides: NDArray, near: slice) -> float:
     """Largest distance from the center; refuses what would overflow when squared."""
     largest = float(np.max([np.abs(points).max(initial=0.0) for points in sides]))
     if not largest < _FARTHEST:
@@ -139,7 +143,8 @@ def _reach(*sides: NDArray) -> float:
             f"The projected points reach {largest:.3g} from their center (NaN or beyond "
             f"{_FARTHEST:g}): squared distances overflow. Scale the data or the map down."
         )
-    squares = [np.einsum("nd,nd->n", points, points).max(initial=0.0) for points in sides]
+    close = [points[:, near] for points in sides]
+    squares = [np.einsum("nd,nd->n", points, points).max(initial=0.0) for points in close]
     return float(np.sqrt(max(squares)))
 
 

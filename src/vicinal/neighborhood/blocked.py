@@ -66,7 +66,7 @@ class BlockedEngine(TiledEngine):
 
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
         keys, sweep = arranged.keys.points, self._sweeps.weigh_rows
-        distances = _distances(arranged.queries.points, keys, arranged.reach)
+        distances = _distances(arranged.queries.points, keys, arranged)
         room = _Room(keys.dtype)
 
         def fold(piece: Rectangle, sums: RowSums) -> None:
@@ -93,7 +93,7 @@ class BlockedEngine(TiledEngine):
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
         queries, sweep = arranged.queries.points, self._sweeps.weigh_columns
-        distances = _distances(arranged.keys.points, queries, arranged.reach)
+        distances = _distances(arranged.keys.points, queries, arranged)
         room = _Room(queries.dtype)
 
         def fold(piece: Rectangle, sums: ColumnSums) -> None:
@@ -108,7 +108,8 @@ class BlockedEngine(TiledEngine):
                 arranged.owner[out] - into.start,
                 sums.total,
             )
-            sums.moment[:] += s @ queries[into]
+            if sums.moment.shape[-1]:
+                sums.moment[:] += s @ queries[into]
 
         return fold
 
@@ -147,10 +148,12 @@ def _product_error(dtype: DTypeLike, reach: float) -> float:
 
 
 def _distances(
-    outputs: NDArray, inputs: NDArray, reach: float
+    outputs: NDArray, inputs: NDArray, arranged: Arrangement
 ) -> Callable[[slice, slice, _Room], NDArray]:
     """Function that fills a tile with the squared distances of outputs to inputs."""
-    if outputs.dtype == np.float64 and _product_error(np.float64, reach) > _DOUBLE_ERROR:
+    outputs, inputs = outputs[:, : arranged.n_near], inputs[:, : arranged.n_near]
+    error = _product_error(outputs.dtype, arranged.reach)
+    if outputs.dtype == np.float64 and error > _DOUBLE_ERROR:
 
         def by_differences(out: slice, into: slice, room: _Room) -> NDArray:
             tile = room.tile(out, into)

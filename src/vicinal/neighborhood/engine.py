@@ -36,7 +36,13 @@ class Engine(Protocol):
         ...
 
     def columns(
-        self, pairs: Pairs, law: Law, log_slope: NDArray, coefficients: NDArray
+        self,
+        pairs: Pairs,
+        law: Law,
+        log_slope: NDArray,
+        coefficients: NDArray,
+        *,
+        moments: bool = True,
     ) -> ColumnSums:
         """Sums over the queries of C_ij, for every key.
 
@@ -48,6 +54,8 @@ class Engine(Protocol):
             From the finished rows pass over *all* keys of these queries.
         coefficients : ndarray of shape (p, n)
             Row sums of C in each part; ignored where the part is empty.
+        moments : bool, default=True
+            Without them `ColumnSums.moment` has width 0.
         """
         ...
 

@@ -41,6 +41,7 @@ class FusedEngine(TiledEngine):
             p, out, into = piece.part, piece.out, piece.into
             self._kernels.rows(
                 law.code,
+                arranged.n_near,
                 queries,
                 out.start,
                 keys,
@@ -65,6 +66,7 @@ class FusedEngine(TiledEngine):
             p, out, into = piece.part, piece.out, piece.into
             self._kernels.columns(
                 law.code,
+                arranged.n_near,
                 keys,
                 out.start,
                 queries,

@@ -37,11 +37,18 @@ class OracleEngine:
         return sums
 
     def columns(
-        self, pairs: Pairs, law: Law, log_slope: NDArray, coefficients: NDArray
+        self,
+        pairs: Pairs,
+        law: Law,
+        log_slope: NDArray,
+        coefficients: NDArray,
+        *,
+        moments: bool = True,
     ) -> ColumnSums:
         """Sums over the queries of C_ij, for every key."""
         c = coefficient_matrix(pairs, law, log_slope, coefficients)
-        return ColumnSums(c.sum(axis=0), c.T @ pairs.queries.astype(np.float64))
+        values = pairs.queries.astype(np.float64)[:, slice(None if moments else 0)]
+        return ColumnSums(c.sum(axis=0), c.T @ values)
 
 
 def coefficient_matrix(
@@ -69,7 +76,8 @@ def _relative(law: Law, s: NDArray, log_u: NDArray, log_unit: float) -> tuple[ND
 
 
 def _squared_distances(pairs: Pairs) -> NDArray:
-    queries, keys = pairs.queries.astype(np.float64), pairs.keys.astype(np.float64)
+    queries = pairs.queries[:, pairs.near].astype(np.float64)
+    keys = pairs.keys[:, pairs.near].astype(np.float64)
     return np.square(queries[:, None, :] - keys[None, :, :]).sum(axis=-1)
 
 

@@ -31,6 +31,9 @@ class Pairs:
         The position of each query among the keys, -1 where it is not one of
         them. That pair is left out, and only that one: a different key at
         distance zero counts.
+    n_near : int, optional
+        How many of the coordinates, the first ones, distances are made of. The
+        others are carried along: they enter the moments only. None: all.
     """
 
     queries: NDArray
@@ -39,6 +42,7 @@ class Pairs:
     key_labels: NDArray | None = None
     key_log_weights: NDArray | None = None
     own: NDArray | None = None
+    n_near: int | None = None
 
     def __post_init__(self) -> None:
         if self.queries.ndim != 2 or self.keys.ndim != 2:
@@ -55,6 +59,7 @@ class Pairs:
         self._check_length("key_log_weights", self.key_log_weights, len(self.keys))
         self._check_length("own", self.own, len(self.queries))
         self._check_own()
+        self._check_near()
 
     @staticmethod
     def _check_length(name: str, values: NDArray | None, expected: int) -> None:
@@ -69,20 +74,32 @@ class Pairs:
         if np.bincount(self.own[self.own >= 0], minlength=1).max() > 1:
             raise ValueError("own names a key twice: two queries cannot be the same key.")
 
+    def _check_near(self) -> None:
+        d = self.queries.shape[1]
+        if self.n_near is not None and not 1 <= self.n_near <= d:
+            raise ValueError(f"n_near={self.n_near} must lie between 1 and {d}.")
+
     @classmethod
     def among(
         cls,
         points: NDArray,
         labels: NDArray | None = None,
         key_log_weights: NDArray | None = None,
+        n_near: int | None = None,
     ) -> "Pairs":
         """Every point against every other one: leave-one-out over a single set."""
-        return cls(points, points, labels, labels, key_log_weights, np.arange(len(points)))
+        own = np.arange(len(points))
+        return cls(points, points, labels, labels, key_log_weights, own, n_near)
 
     @property
     def n_parts(self) -> int:
         """1 without labels, 2 (different, same) with them."""
         return 1 if self.query_labels is None else 2
+
+    @property
+    def near(self) -> slice:
+        """The coordinates distances are made of."""
+        return slice(self.n_near or self.queries.shape[1])
 
     @property
     def shape(self) -> tuple[int, int, int]:

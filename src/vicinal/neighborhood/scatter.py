@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, Rows
 
-__all__ = ["scatter"]
+__all__ = ["scatter", "symmetric_scatter"]
 
 
 def scatter(
@@ -49,6 +49,37 @@ def scatter(
     if key_features is None:
         return _product(query_pull + key_pull, query_features)
     return _product(query_pull, query_features) + _product(key_pull, key_features)
+
+
+def symmetric_scatter(
+    pairs: Pairs, rows: Rows, coefficients: NDArray, column_totals: NDArray
+) -> NDArray:
+    """Weighted scatter of differences of the projected points themselves.
+
+    With z on both sides (CᵀZ_q)ᵀ Z_k is the transpose of Z_qᵀ (C Z_k): the
+    columns pass need not collect moments.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    rows : Rows
+        Finished rows pass over `pairs`.
+    coefficients : ndarray of shape (p, n)
+        Row sums of C within each part.
+    column_totals : ndarray of shape (m,)
+        Column sums of C.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Σ_ij C_ij (z_i - z_j)(z_i - z_j)ᵀ.
+    """
+    queries, keys = pairs.queries, pairs.keys
+    row_moment = np.einsum("pn,pnd->nd", coefficients, rows.centroid)
+    cross = queries.T @ row_moment
+    squares = queries.T @ (coefficients.sum(axis=0)[:, None] * queries)
+    squares += keys.T @ (column_totals[:, None] * keys)
+    return squares - cross - cross.T
 
 
 def _product(pull: NDArray, features: NDArray) -> NDArray:

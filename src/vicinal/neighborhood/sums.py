@@ -113,7 +113,7 @@ class ColumnSums:
     ----------
     total : ndarray of float64, shape (m,)
         c_j = Σ_i C_ij.
-    moment : ndarray of float64, shape (m, d)
+    moment : ndarray of float64, shape (m, d), or (m, 0) where not wanted
         (CᵀZ)_j = Σ_i C_ij z_i.
     """
 

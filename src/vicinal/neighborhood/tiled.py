@@ -100,19 +100,26 @@ class TiledEngine(ABC):
         return _undo_rows(sums, arranged)
 
     def columns(
-        self, pairs: Pairs, law: Law, log_slope: NDArray, coefficients: NDArray
+        self,
+        pairs: Pairs,
+        law: Law,
+        log_slope: NDArray,
+        coefficients: NDArray,
+        *,
+        moments: bool = True,
     ) -> ColumnSums:
         """Sums over the queries of C_ij, for every key (see `engine.Engine`)."""
         n, m, d = pairs.shape
+        width = d if moments else 0
         arranged = arrange(pairs, law, self._working_dtype)
         fold = self._column_folder(
             arranged, law, *_query_terms(arranged, law, log_slope, coefficients)
         )
-        sums = ColumnSums.empty(m, d)
+        sums = ColumnSums.empty(m, width)
 
         def work(task: Task) -> ColumnSums:
             out, into = task
-            partial = ColumnSums.empty(out.stop - out.start, d)
+            partial = ColumnSums.empty(out.stop - out.start, width)
             for piece in self._pieces(arranged.keys, arranged.queries, out, into):
                 fold(piece, partial.rows(_within(piece.out, out)))
             return partial
@@ -193,5 +200,7 @@ def _undo_rows(sums: RowSums, arranged: Arrangement) -> RowSums:
 
 def _undo_columns(sums: ColumnSums, arranged: Arrangement) -> ColumnSums:
     """Back to the caller's order and coordinates."""
-    moment = sums.moment / arranged.scale + sums.total[:, None] * arranged.center
+    moment = sums.moment / arranged.scale
+    if moment.shape[-1]:
+        moment += sums.total[:, None] * arranged.center
     return ColumnSums(arranged.keys.unsort(sums.total, 0), arranged.keys.unsort(moment, 0))

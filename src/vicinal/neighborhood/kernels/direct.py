@@ -17,6 +17,7 @@ _ROW_BYTES = 4096
 @njit(**OPTIONS)
 def rows(
     law,
+    n_near,
     queries,
     first_query,
     keys,
@@ -32,7 +33,7 @@ def rows(
     """Add sums over keys first_key..last_key to the accumulators of queries from first_query on.
 
     queries (d, n), keys (d, m), key_weights (m,), own (n,): the key to leave
-    out. Accumulators of the queries at hand only: peak, mass, slope (k,),
+    out. Distances are made of the first n_near of the d coordinates. Accumulators of the queries at hand only: peak, mass, slope (k,),
     moment (k, d) or (k, 0). Whole arrays and positions come in, not slices:
     only contiguous arrays vectorize.
     """
@@ -46,7 +47,7 @@ def rows(
             # The last of an odd number is paired with itself; its twin then weighs nothing.
             j = min(i + 1, peak.size - 1)
             a, b = first_query + i, first_query + j
-            _squared_distances(queries, a, b, keys, start, s, t)
+            _squared_distances(n_near, queries, a, b, keys, start, s, t)
             _leave_out(s, own[a] - start)
             _leave_out(t, own[b] - start)
             factor = _fold(law, s, weights, i, peak, mass, slope)
@@ -73,6 +74,7 @@ def _fold(law, s, weights, i, peak, mass, slope):
 @njit(**OPTIONS)
 def columns(
     law,
+    n_near,
     keys,
     first_key,
     queries,
@@ -89,7 +91,7 @@ def columns(
 
     keys (d, m), queries (d, n), key_weights (m,), log_slopes and coefficients
     (n,), own (m,): the query to leave out. Accumulators of the keys at hand
-    only: total (k,), moment (k, d).
+    only: total (k,), moment (k, d) or (k, 0).
     """
     tile = _ROW_BYTES // queries.itemsize
     buffer = np.empty((2, tile), queries.dtype)
@@ -100,7 +102,7 @@ def columns(
         for i in range(0, total.size, 2):
             j = min(i + 1, total.size - 1)
             a, b = first_key + i, first_key + j
-            _squared_distances(keys, a, b, queries, start, s, t)
+            _squared_distances(n_near, keys, a, b, queries, start, s, t)
             _leave_out(s, own[a] - start)
             _leave_out(t, own[b] - start)
             total[i] += weigh_column(law, s, slopes, shares, key_weights[a])
@@ -118,9 +120,9 @@ def _leave_out(s, position):
 
 
 @njit(**INLINED)
-def _squared_distances(origins, a, b, points, start, s, t):
-    """Squared distances of origins a and b to the points from `start` on, into s and t."""
-    d, stop = origins.shape[0], start + s.size
+def _squared_distances(d, origins, a, b, points, start, s, t):
+    """Squared distances, in d coordinates, of origins a and b to the points from `start` on."""
+    stop = start + s.size
     first = (d - 1) % 4 + 1  # 1 to 4 coordinates begin the sums, the others are added by fours
     u, a0, b0 = points[0, start:stop], origins[0, a], origins[0, b]
     if first == 1:
