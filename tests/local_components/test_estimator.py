@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import LocalComponents
-from vicinal.local_components.equations import Points
-from vicinal.local_components.learning import GlobalFrame, LocalProblem
+from vicinal.local_components.equations import Form, Points
+from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty
 from vicinal.neighborhood.blocked import BlockedEngine
 
 
@@ -216,10 +216,10 @@ def test_a_penalty_cures_degenerate_data(iris, spoil):
 def test_too_few_points_for_a_bounded_likelihood_are_named(iris):
     """n ≤ 2d - 2. From the global covariance EM may stop before it gets there: go there."""
     points = Points(iris[::25])
-    frame = GlobalFrame.of(points, "full", 0.0)
-    problem = LocalProblem(Points(frame.inward(points.X)), frame, "full", 0.0, BlockedEngine())
+    form = Form()
+    problem = LocalProblem(points, GlobalFrame.of(points, form), form, Penalty(), BlockedEngine())
     with pytest.raises(ValueError, match="6 points in 4 dimensions are too few"):
-        problem.step(np.diag([-30.0, 0.0, 0.0, 0.0]))
+        problem.step(np.diag([1e-13, 1.0, 1.0, 1.0]))
 
 
 def test_half_duplicates_are_fine(iris):

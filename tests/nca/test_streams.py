@@ -7,8 +7,6 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from vicinal import NeighborhoodComponents
-from vicinal.nca.equations import Sample
-from vicinal.nca.stream import Reservoir
 
 
 @pytest.fixture(scope="module")
@@ -106,17 +104,3 @@ def test_wrong_classes_are_named(digits):
     assert_array_equal(model.classes_, np.arange(10))
     with pytest.raises(ValueError, match="differ from those of the earlier calls"):
         model.partial_fit(X, y, classes=np.arange(11))
-
-
-def test_the_reservoir_is_a_uniform_sample():
-    rng = np.random.default_rng(0)
-    kept = np.zeros(60)
-    for _ in range(2000):
-        reservoir = Reservoir(10)
-        for part in np.array_split(np.arange(60), [4, 5, 30]):
-            reservoir.add(Sample(part[:, None].astype(float), part), rng)
-        assert_array_equal(reservoir.sample.features[:, 0], reservoir.sample.labels)
-        kept[reservoir.sample.labels] += 1
-    assert kept.sum() == 20_000
-    # 333 ± 17 expected for each; six standard deviations.
-    assert np.abs(kept - 2000 / 6).max() < 6 * 17

@@ -2,8 +2,8 @@
 
 from vicinal.fitting.ascent import bold_driver
 from vicinal.fitting.descent import ValueAndGradient, conjugate_gradients, lbfgs
-from vicinal.fitting.em import CollapseError, accelerated_em, em
-from vicinal.fitting.loop import Method, Outcome, Validation, run
+from vicinal.fitting.em import CollapseError, Step, accelerated_em, em
+from vicinal.fitting.loop import Method, Outcome, Validation, few_updates, run
 from vicinal.fitting.stochastic import Adam, adam, cosine, gradient_ascent, search_offset
 from vicinal.fitting.update import Update
 
@@ -12,6 +12,7 @@ __all__ = [
     "CollapseError",
     "Method",
     "Outcome",
+    "Step",
     "Update",
     "Validation",
     "ValueAndGradient",
@@ -21,6 +22,7 @@ __all__ = [
     "conjugate_gradients",
     "cosine",
     "em",
+    "few_updates",
     "gradient_ascent",
     "lbfgs",
     "run",

@@ -12,13 +12,24 @@ __all__ = ["CollapseError", "Step", "accelerated_em", "em"]
 # From parameters to their objective (an E-step) and to the next parameters (an M-step).
 Step = Callable[[NDArray], tuple[float, NDArray]]
 
+# Of coordinates.
+Change = Callable[[NDArray], NDArray]
+
 
 class CollapseError(ValueError):
-    """A step was asked for at degenerate parameters, where there is no likelihood."""
+    """Parameters or data are degenerate: there is no likelihood, or no bound to it."""
 
 
-def em(step: Step) -> Method:
-    """Plain EM: every step is an update."""
+def em(step: Step, kept: float = 0.0) -> Method:
+    """Every step is an update.
+
+    Parameters
+    ----------
+    step : Step
+    kept : float, default=0.0
+        Share of the parameters that stays where they are averages over points
+        and a step sees only some of these: stochastic EM. 0: plain EM.
+    """
 
     def method(start: NDArray, report: Report) -> tuple[bool, str]:
         parameters = start
@@ -26,17 +37,24 @@ def em(step: Step) -> Method:
             objective, following = step(parameters)
             if report(parameters, objective):
                 return False, "told to stop"
-            parameters = following
+            parameters = kept * parameters + (1.0 - kept) * following if kept else following
 
     return method
 
 
-def accelerated_em(step: Step) -> Method:
+def accelerated_em(step: Step, inward: Change, outward: Change) -> Method:
     """SQUAREM (Varadhan and Roland 2008, scheme S3), never below where plain EM would be.
 
     After two steps of EM the next parameters are extrapolated from both; where
     the objective there is not above that after the first step, they are those of
-    plain EM. Parameters must live in a space without bounds.
+    plain EM.
+
+    Parameters
+    ----------
+    step : Step
+    inward, outward : callable
+        From parameters to a space without bounds, where they are extrapolated,
+        and back.
     """
 
     def method(start: NDArray, report: Report) -> tuple[bool, str]:
@@ -46,7 +64,7 @@ def accelerated_em(step: Step) -> Method:
             after_first, second = step(first)
             if report(first, after_first):
                 break
-            jump = _extrapolate(parameters, first, second)
+            jump = outward(_extrapolate(*map(inward, (parameters, first, second))))
             objective, following = _try(step, jump)
             if objective >= after_first:
                 parameters, first = jump, following

@@ -1,29 +1,46 @@
 """Local component analysis in equations (Le Roux and Bach, 2011).
 
-A Parzen density with one Gaussian kernel covariance Σ, fitted by EM on the
-leave-one-out likelihood. The E-step is the shared computation: with z = L x,
-LᵀL = ½ Σ⁻¹, the weights λ_ij are the soft neighbor weights of the z, and the
-scatter of the z gives that of the x.
+A density of points x = μ + F z: in the first, local coordinates of z a Parzen
+density with round kernels of width 1, in the others, if there are any, one
+standard Gaussian. It is fitted by EM on the leave-one-out likelihood, and its
+E-step is the shared computation: the λ_ij are the soft neighbor weights of the
+local coordinates (over √2), and the scatter of all coordinates gives C_L.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg import eigh
 
-from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, Rows, scatter
+from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, Rows, symmetric_scatter
 
-__all__ = ["STRUCTURES", "ExpectedScatter", "Points", "expected_scatter", "log_density", "restrict"]
+__all__ = [
+    "STRUCTURES",
+    "ExpectedScatter",
+    "Form",
+    "Points",
+    "Shape",
+    "expected_scatter",
+    "leave_one_out",
+    "log_density",
+]
 
-# What the kernel covariance may look like.
-STRUCTURES = ("full", "diag", "spherical")
+# What a covariance that all kernels share may look like.
+STRUCTURES = ("full", "diag", "spherical", "low_rank")
+
+_ROOT2 = float(np.sqrt(2.0))
+
+# Directions whose local variance is the global one up to rounding count as local: at the start of
+# Algorithm 1 all of them are. By proposition 1 it makes no difference to the bound.
+_AS_WIDE_AS_THE_DATA = 1.0 + 1e-10
 
 
 @dataclass(frozen=True)
 class Points:
-    """Points and how often each counts.
+    """Points, less their mean, and how often each counts.
 
     Attributes
     ----------
@@ -35,75 +52,224 @@ class Points:
     X: NDArray
     weights: NDArray | None = None
 
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: NDArray | slice) -> "Points":
+        return Points(self.X[rows], None if self.weights is None else self.weights[rows])
+
+    @property
+    def counts(self) -> NDArray:
+        """Copies of each point, shape (n,)."""
+        return np.ones(len(self.X)) if self.weights is None else self.weights
+
     @property
     def total(self) -> float:
         """Number of points, copies counted."""
         return float(len(self.X)) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def log_counts(self) -> NDArray | None:
+        """Logarithm of the counts, None where all are 1."""
+        return None if self.weights is None else np.log(self.weights)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The map from round coordinates to points, x = F z, and how many of them are local.
+
+    Attributes
+    ----------
+    factor : ndarray of shape (d, d)
+        F = B⁻ᵀ for the paper's B = (B_L, B_G).
+    n_local : int
+        Number of Parzen coordinates, which come first; the others are Gaussian.
+    """
+
+    factor: NDArray
+    n_local: int
+
+    @classmethod
+    def of(cls, covariance: NDArray) -> "Shape":
+        """Kernels of that covariance, without a Gaussian part."""
+        return cls(np.linalg.cholesky(covariance), len(covariance))
+
+    @cached_property
+    def inverse(self) -> NDArray:
+        """Bᵀ: local rows first."""
+        return np.linalg.inv(self.factor)
+
+    @property
+    def covariance(self) -> NDArray:
+        """F Fᵀ: of the kernels in local directions, of the data in Gaussian ones."""
+        return self.factor @ self.factor.T
+
+    @property
+    def log_volume(self) -> float:
+        """log |det F|."""
+        return float(np.linalg.slogdet(self.factor)[1])
+
+    @property
+    def log_normalizer(self) -> float:
+        """log of (2π)^(-d/2) |det B|."""
+        return -0.5 * len(self.factor) * float(np.log(2.0 * np.pi)) - self.log_volume
+
+    def coordinates(self, X: NDArray) -> NDArray:
+        """Z = X B, shape (n, d)."""
+        return X.astype(np.float64, copy=False) @ self.inverse.T
+
+    def log_gaussian(self, Z: NDArray) -> NDArray:
+        """Exponent of the Gaussian part, -½ |B_Gᵀ (x - μ)|², shape (n,)."""
+        return -0.5 * np.square(Z[:, self.n_local :]).sum(axis=1)
+
+    def moved(self, outer: NDArray) -> "Shape":
+        """The shape of points y = outer x."""
+        return Shape(outer @ self.factor, self.n_local)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a density may look like; turns expected scatters into shapes (the M-step).
+
+    Attributes
+    ----------
+    structure : {"full", "diag", "spherical", "low_rank"}
+    rank : int
+        For "low_rank".
+    gaussian : bool
+        Whether directions may be modeled by a Gaussian; needs "full".
+    """
+
+    structure: str = "full"
+    rank: int = 0
+    gaussian: bool = False
+
+    def restrict(self, covariance: NDArray) -> NDArray:
+        """The covariance of this structure with the least log |Σ| + tr Σ⁻¹ C."""
+        if self.structure == "full":
+            return covariance
+        if self.structure == "low_rank":
+            return _low_rank_plus_scalar(covariance, self.rank)
+        variances = np.diag(covariance)
+        if self.structure == "spherical":
+            variances = np.full(len(variances), variances.mean())
+        return np.diag(variances)
+
+    def shape(self, scatter: NDArray) -> Shape:
+        """Where an M-step arrives, in coordinates in which the data as a whole are white.
+
+        With a Gaussian part this is proposition 1 for M₁ = I: directions in
+        which C_L is as wide as the data are Gaussian, but never all of them.
+        """
+        variances, directions = eigh(self.restrict(scatter))
+        n_local = len(variances)
+        if self.gaussian:
+            n_local = max(1, int(np.searchsorted(variances, _AS_WIDE_AS_THE_DATA)))
+            variances = np.append(variances[:n_local], np.ones(len(variances) - n_local))
+        return Shape(directions * np.sqrt(variances), n_local)
+
 
 class ExpectedScatter(NamedTuple):
-    """Mean leave-one-out log-likelihood, and C = (1/n) Σ_ij λ_ij (x_i - x_j)(x_i - x_j)ᵀ."""
+    """Mean leave-one-out log-likelihood, and C_L = (1/n) Σ_ij λ_ij (x_i - x_j)(x_i - x_j)ᵀ."""
 
     log_likelihood: float
     scatter: NDArray
 
 
-def expected_scatter(points: Points, covariance: NDArray, engine: Engine) -> ExpectedScatter:
-    """One E-step at a kernel covariance of shape (d, d)."""
-    factor = np.linalg.cholesky(covariance)
-    Z = _whiten(points.X, factor) / np.sqrt(2.0)
-    pairs = Pairs.among(Z, key_log_weights=_log_weights(points))
-    rows = engine.rows(pairs, GAUSSIAN).finish()
-    log_mass = _with_copies(rows, points)
-    weights = np.ones(len(Z)) if points.weights is None else points.weights
-    log_p = log_mass - np.log(points.total - 1.0) + _log_normalizer(factor)
+def expected_scatter(
+    shape: Shape,
+    engine: Engine,
+    queries: Points,
+    keys: Points | None = None,
+    own: NDArray | None = None,
+) -> ExpectedScatter:
+    """One E-step (3) and the scatter (4), over queries against keys.
+
+    Parameters
+    ----------
+    shape : Shape
+    engine : Engine
+    queries : Points
+    keys : Points, optional
+        None: the queries, each against all others.
+    own : ndarray of int, shape (n,), optional
+        Position of each query among the keys, or -1.
+    """
+    if keys is None:
+        keys, own = queries, np.arange(len(queries))
+    pairs, rows, log_p, others = _look_around(shape, engine, queries, keys, own, moments=True)
     # Copies of the point itself take their share of λ, at distance 0.
-    share = (weights * np.exp(rows.log_mass[0] - log_mass))[None, :]
-    columns = engine.columns(pairs, GAUSSIAN, rows.log_slope, share)
-    white = scatter(pairs, rows, share, columns, Z) * (2.0 / points.total)
-    mean = float(weights @ log_p) / points.total
-    return ExpectedScatter(mean, factor @ white @ factor.T)
+    share = (queries.counts * others)[None, :]
+    columns = engine.columns(pairs, GAUSSIAN, rows.log_slope, share, moments=False)
+    outer = _ROOT2 * shape.factor
+    C = outer @ symmetric_scatter(pairs, rows, share, columns.total) @ outer.T / queries.total
+    return ExpectedScatter(_mean(log_p, queries), 0.5 * (C + C.T))
 
 
-def log_density(queries: NDArray, points: Points, covariance: NDArray, engine: Engine) -> NDArray:
-    """log of (2π)^(-d/2) |Σ|^(-1/2) (1/n) Σ_j exp(-½ d²_Σ(x, x_j)), shape (n,)."""
-    factor = np.linalg.cholesky(covariance)
-    keys = _whiten(points.X, factor) / np.sqrt(2.0)
+def leave_one_out(
+    shape: Shape, engine: Engine, queries: Points, keys: Points, own: NDArray
+) -> float:
+    """Mean log-likelihood of queries, each under all keys but itself."""
+    return _mean(_look_around(shape, engine, queries, keys, own, moments=False)[2], queries)
+
+
+def log_density(shape: Shape, engine: Engine, queries: NDArray, points: Points) -> NDArray:
+    """log of (2π)^(-d/2) |det B| exp(-½|B_Gᵀ(x-μ)|²) (1/n) Σ_j exp(-½|B_Lᵀ(x-x_j)|²), shape (n,).
+
+    Queries and points are centered at μ.
+    """
+    Z = shape.coordinates(queries)
     pairs = Pairs(
-        _whiten(queries, factor) / np.sqrt(2.0), keys, key_log_weights=_log_weights(points)
+        Z / _ROOT2,
+        shape.coordinates(points.X) / _ROOT2,
+        key_log_weights=points.log_counts,
+        n_near=shape.n_local,
     )
     rows = engine.rows(pairs, GAUSSIAN, moments=False).finish()
-    return rows.log_mass[0] - np.log(points.total) + _log_normalizer(factor)
+    log_parzen = rows.log_mass[0] - np.log(points.total)
+    return log_parzen + shape.log_gaussian(Z) + shape.log_normalizer
 
 
-def restrict(covariance: NDArray, structure: str) -> NDArray:
-    """The covariance of that structure an M-step arrives at."""
-    if structure == "full":
-        return covariance
-    variances = np.diag(covariance)
-    if structure == "spherical":
-        variances = np.full(len(variances), variances.mean())
-    return np.diag(variances)
+def _look_around(
+    shape: Shape,
+    engine: Engine,
+    queries: Points,
+    keys: Points,
+    own: NDArray | None,
+    moments: bool,
+) -> tuple[Pairs, Rows, NDArray, NDArray]:
+    """Pairs, their rows pass, leave-one-out log-densities, and λ's share of other points."""
+    Z = shape.coordinates(queries.X)
+    # Over √2, so that exp(-s) is the kernel; Gaussian coordinates are carried along.
+    points = Z / _ROOT2
+    pairs = Pairs(
+        points,
+        points if keys is queries else shape.coordinates(keys.X) / _ROOT2,
+        key_log_weights=keys.log_counts,
+        own=own,
+        n_near=shape.n_local,
+    )
+    rows = engine.rows(pairs, GAUSSIAN, moments=moments).finish()
+    is_key = np.zeros(len(queries)) if own is None else (own >= 0).astype(float)
+    log_mass = _with_copies(rows.log_mass[0], is_key * (queries.counts - 1.0))
+    log_p = log_mass - np.log(keys.total - is_key) + shape.log_gaussian(Z) + shape.log_normalizer
+    return pairs, rows, log_p, np.exp(rows.log_mass[0] - log_mass)
 
 
-def _whiten(X: NDArray, factor: NDArray) -> NDArray:
-    white = solve_triangular(factor, X.T.astype(np.float64, copy=False), lower=True).T
-    return np.ascontiguousarray(white)
+def _mean(values: NDArray, points: Points) -> float:
+    return float(points.counts @ values) / points.total
 
 
-def _log_normalizer(factor: NDArray) -> float:
-    """log of (2π)^(-d/2) |Σ|^(-1/2)."""
-    return float(-0.5 * len(factor) * np.log(2.0 * np.pi) - np.log(np.diag(factor)).sum())
-
-
-def _log_weights(points: Points) -> NDArray | None:
-    return None if points.weights is None else np.log(points.weights)
-
-
-def _with_copies(rows: Rows, points: Points) -> NDArray:
+def _with_copies(log_mass: NDArray, copies: NDArray) -> NDArray:
     """Log mass of the other points and of a point's own copies."""
-    if points.weights is None:
-        return rows.log_mass[0]
     with np.errstate(divide="ignore"):
-        copies = np.log(np.maximum(points.weights - 1.0, 0.0))
-    return np.logaddexp(rows.log_mass[0], copies)
+        return np.logaddexp(log_mass, np.log(np.maximum(copies, 0.0)))
+
+
+def _low_rank_plus_scalar(covariance: NDArray, rank: int) -> NDArray:
+    """Leading directions as they are, one variance for all others (as in probabilistic PCA)."""
+    variances, directions = eigh(covariance)
+    rest = len(variances) - rank
+    if rest > 1:
+        variances[:rest] = variances[:rest].mean()
+    return (directions * variances) @ directions.T

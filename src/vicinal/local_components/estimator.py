@@ -7,23 +7,37 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.fitting import accelerated_em, em, run
+from vicinal.fitting import Outcome, em, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
-from vicinal.inputs.checks import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_nonnegative,
-    check_weights,
+from vicinal.inputs.checks import check_count, check_weights
+from vicinal.local_components.checks import check_parameters, check_streaming
+from vicinal.local_components.density import Density, ParzenDensity
+from vicinal.local_components.equations import Points, Shape
+from vicinal.local_components.learning import GlobalFrame, LocalProblem, hold_back
+from vicinal.local_components.modes import find_modes
+from vicinal.local_components.per_point import (
+    PerPointDensity,
+    PerPointProblem,
+    per_point_validation,
 )
-from vicinal.local_components.equations import STRUCTURES, Points, log_density
-from vicinal.local_components.learning import GlobalFrame, LocalProblem
+from vicinal.local_components.plan import (
+    MAX_ITER,
+    MOST_LEFT_OUT,
+    Plan,
+    mean_leave_one_out,
+    plain_penalty,
+)
+from vicinal.local_components.stream import Stream
 from vicinal.metric import LinearMapMixin
-from vicinal.neighborhood import Workload, choose_engine
+from vicinal.neighborhood import Engine, Workload, choose_engine
 
 __all__ = ["LocalComponents"]
+
+# Rows per update of partial_fit unless told otherwise.
+STREAM_BATCH = 100
 
 
 class LocalComponents(
@@ -33,28 +47,64 @@ class LocalComponents(
 ):
     """Local component analysis: the metric in which data are locally round, and a density.
 
-    A Parzen density whose kernel covariance, the same at every point, is
-    learned by maximum leave-one-out likelihood: no bandwidth to choose, and
-    distances in its metric ignore what varies between close neighbors.
+    A Parzen density whose kernel covariance is learned by maximum leave-one-out
+    likelihood: no bandwidth to choose, and distances in its metric ignore what
+    varies between close neighbors. Directions that look Gaussian can be modeled
+    by a Gaussian instead, which keeps the density sound in high dimension.
 
     Parameters
     ----------
-    covariance : {"full", "diag", "spherical"}, default="full"
-        Shape of the kernels.
-    regularization : float, default=0.0
+    covariance : {"full", "diag", "spherical", "low_rank", "local"}, default="full"
+        Shape of the kernels. "low_rank": of rank `rank` plus a multiple of the
+        identity. "local": one for every point, close to a shared full one.
+    gaussian : {"em", "search"}, optional
+        Model some directions, which need not be features, by a Gaussian. "em":
+        those in which EM finds kernels as wide as the data. "search": also look
+        for more of them, as long as the likelihood gains. Needs ``covariance="full"``.
+    rank : int, optional
+        For ``covariance="low_rank"``. None: half the number of features.
+    smoothing : float, default=10.0
+        For ``covariance="local"``: how many points the shared covariance counts
+        for beside those around a point.
+    regularization : float, tuple (ν_G, ν_L) or "auto", default=0.0
         ν of the penalty (ν/2) tr Σ⁻¹ on the mean negative log-likelihood: a
-        variance that is added to the kernels in every direction.
+        variance that is added to the kernels in every direction. With a
+        Gaussian part there may be two, for the global and the local covariance.
+        "auto": the best for a share `validation_fraction` of the rows, before
+        all rows are fitted.
+    batch_size : int, optional
+        Number of points whose neighborhoods an update looks at: stochastic EM.
+        None: all.
+    n_neighbors : int, optional
+        Number of points, drawn anew for every update, among which their
+        neighbors are. None: all.
+    discount : float, default=0.6
+        For stochastic EM and `partial_fit`: what is left of an old covariance
+        after a pass through the data.
     accelerate : bool, default=True
-        Extrapolate pairs of EM steps (SQUAREM); the likelihood never falls.
-    max_iter : int, default=500
-        Largest number of updates.
+        Extrapolate pairs of EM steps (SQUAREM); the likelihood never falls. Not
+        done beside a Gaussian part, where it could change what is found, nor
+        for local covariances, early stopping and stochastic EM.
+    max_iter : int, optional
+        Largest number of updates. None: 500, or as many as make 20 passes over
+        the data in stochastic EM.
     tol : float, default=1e-8
         The fit has converged when an update gains at most this much mean
-        log-likelihood, or moves log Σ by at most this share of its norm.
+        log-likelihood, or moves the covariance by at most this share of its
+        norm. Stochastic EM makes all its updates.
+    early_stopping : bool, default=False
+        Hold rows back and keep the update under which they are likeliest; in
+        high dimension that may be an early one. They are centers of kernels in
+        the end (not with ``covariance="local"``).
+    validation_fraction : float, default=0.1
+        Share of the rows held back by `early_stopping` or ``regularization="auto"``;
+        at most 5000.
+    reservoir_size : int, default=10000
+        Points that `partial_fit` keeps as centers of kernels.
     engine : {"auto", "blocked", "fused"}, default="auto"
         How sums over pairs of points are computed.
     random_state : int, RandomState instance or None, default=None
-        For `sample`.
+        For `sample`, rows held back and stochastic EM.
     n_jobs : int, optional
         Number of threads. None: all cores. Results do not depend on it.
     verbose : int, default=0
@@ -63,16 +113,30 @@ class LocalComponents(
     Attributes
     ----------
     covariance_ : ndarray of shape (n_features, n_features)
-        Σ, of the kernels.
-    components_ : ndarray of shape (n_features, n_features)
-        Σ^(-1/2): map to coordinates in which the kernels are round, each as
-        close as can be to the feature it comes from.
+        Σ, of the kernels; in Gaussian directions, of the data. With
+        ``covariance="local"`` the shared one.
+    components_ : ndarray of shape (n_local, n_features)
+        Map to coordinates in which the kernels are round. Without a Gaussian
+        part Σ^(-1/2), each coordinate as close as can be to the feature it
+        comes from; else Bᵀ_L of the local directions, the narrowest first.
+    gaussian_components_ : ndarray of shape (n_gaussian_, n_features)
+        Bᵀ_G: map to coordinates in which the data are a standard Gaussian.
+    n_gaussian_ : int
+    mean_ : ndarray of shape (n_features,)
+        Of the data, and of the Gaussian part.
+    local_covariances_ : ndarray of shape (n_samples, n_features, n_features)
+        Only with ``covariance="local"``.
+    regularization_ : tuple of float
+        (ν_G, ν_L).
     loo_log_likelihood_ : float
-        Mean leave-one-out log-likelihood of the training points.
+        Mean leave-one-out log-likelihood of the training points; of 2000 of them
+        after stochastic EM, of 100 that are kept after `partial_fit`.
+    validation_score_ : float
+        Mean log-likelihood of the rows held back. Only with `early_stopping`.
     n_iter_ : int
     history_ : dict of str to ndarray
-        "objective" (penalized mean log-likelihood), "step" (of log Σ where the
-        data as a whole are white) and "time", the start first.
+        "objective" (penalized mean log-likelihood), "step" (of the covariance
+        where the data as a whole are white) and "time", the start first.
     converged_ : bool
     engine_ : str
     engine_reason_ : str
@@ -92,11 +156,14 @@ class LocalComponents(
     rows): the fit then stops with an error; a positive `regularization` cures it.
     One step of EM is the method of Manifold Parzen windows.
 
+    At least one direction is local, even where all look Gaussian.
+
     `sample_weight` counts copies: weight k is the same as k rows.
 
     References
     ----------
     .. [1] N. Le Roux, F. Bach. "Local component analysis". ICLR 2013.
+    .. [2] P. Vincent, Y. Bengio. "Manifold Parzen windows". NIPS 2002.
 
     Examples
     --------
@@ -108,28 +175,53 @@ class LocalComponents(
     -1.6632
     >>> model.score_samples(X[:2]).shape
     (2,)
+
+    With one direction Gaussian the flowers are likelier:
+
+    >>> model = LocalComponents(gaussian="search").fit(X)
+    >>> print(f"{model.loo_log_likelihood_:.4f}", model.n_gaussian_)
+    -1.5452 1
     """
 
     components_: NDArray
+    _density: Density
 
     def __init__(
         self,
         *,
         covariance: str = "full",
-        regularization: float = 0.0,
+        gaussian: str | None = None,
+        rank: int | None = None,
+        smoothing: float = 10.0,
+        regularization: Any = 0.0,
+        batch_size: int | None = None,
+        n_neighbors: int | None = None,
+        discount: float = 0.6,
         accelerate: bool = True,
-        max_iter: int = 500,
+        max_iter: int | None = None,
         tol: float = 1e-8,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        reservoir_size: int = 10_000,
         engine: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.covariance = covariance
+        self.gaussian = gaussian
+        self.rank = rank
+        self.smoothing = smoothing
         self.regularization = regularization
+        self.batch_size = batch_size
+        self.n_neighbors = n_neighbors
+        self.discount = discount
         self.accelerate = accelerate
         self.max_iter = max_iter
         self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.reservoir_size = reservoir_size
         self.engine = engine
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -153,64 +245,116 @@ class LocalComponents(
         -------
         self : LocalComponents
         """
-        self._check_parameters()
-        rows = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
-        weights = check_weights(sample_weight, rows)
-        if weights is not None:
-            rows, weights = rows[weights > 0], weights[weights > 0]
-        points = Points(rows, weights)
+        points = self._checked(X, sample_weight, at_least=2)
         if points.total <= 1:
             raise ValueError(f"the weights sum to {points.total:g}: no point has another one.")
-        frame = GlobalFrame.of(points, self.covariance, float(self.regularization))
-        work = Workload(len(rows), len(rows), rows.shape[1], self.max_iter)
-        engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
-        self.engine_ = engine.name
-        white = Points(frame.inward(rows), weights)
-        problem = LocalProblem(white, frame, self.covariance, float(self.regularization), engine)
+        rng, plan = self._generator(), Plan.of(self, points)
+        engine = self._choose_engine(plan.work)
+        penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
+        learning, held = points, None
+        if self.early_stopping:
+            learning, held = (points[r] for r in hold_back(points, self.validation_fraction, rng))
+        frame = GlobalFrame.of(learning, plan.form, penalty.global_)
+        problem = LocalProblem(learning, frame, plan.form, penalty, engine)
 
-        def fitted(parameters: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(problem, parameters, points)
+        def density(scatter: NDArray) -> ParzenDensity:
+            return ParzenDensity(points, frame.mean, problem.shape(scatter))
 
-        listeners = ScikitLearnCallbacks(self, self.max_iter, rows, None, fitted)
+        def fitted(scatter: NDArray) -> dict[str, Any]:
+            return self._fitted_attributes(density(scatter))
+
+        listeners = ScikitLearnCallbacks(self, plan.max_iter, points.X, None, fitted)
         outcome = run(
-            (accelerated_em if self.accelerate else em)(problem.step),
-            np.zeros((rows.shape[1], rows.shape[1])),
-            max_iter=self.max_iter,
-            tol=self.tol,
+            problem.method(plan.accelerate, plan.batching, rng),
+            plan.start(problem),
+            max_iter=plan.max_iter,
+            tol=None if plan.batching else self.tol,
+            validation=None if held is None else plan.validation(problem, held, rng),
+            scheduled=plan.batching is not None,
             callbacks=[listeners],
             name="LocalComponents",
             verbose=self.verbose,
         )
-        self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
-        self.converged_ = outcome.converged
-        for name, value in fitted(outcome.parameters).items():
-            setattr(self, name, value)
-        trace = float(np.trace(np.linalg.inv(self.covariance_)))
-        self.loo_log_likelihood_ = outcome.objective + 0.5 * float(self.regularization) * trace
+        self._forget("_stream", "local_covariances_")
+        self._take(outcome, fitted(outcome.parameters))
+        self.regularization_ = (penalty.global_, penalty.local)
+        self._scatter = frame.covariance_outward(outcome.parameters)
+        most, shared = MOST_LEFT_OUT if plan.batching else None, density(outcome.parameters)
+        self.loo_log_likelihood_ = mean_leave_one_out(shared, engine, rng, most)
+        if self.covariance == "local":
+            self._fit_per_point(learning, held, shared)
         listeners.close(outcome.parameters)
         return self
 
-    def _check_parameters(self) -> None:
-        check_choice("covariance", self.covariance, STRUCTURES)
-        check_nonnegative("regularization", self.regularization)
-        check_flag("accelerate", self.accelerate)
-        check_count("max_iter", self.max_iter, 1)
-        check_nonnegative("tol", self.tol)
+    def _fit_per_point(self, points: Points, held: Points | None, shared: ParzenDensity) -> None:
+        """A covariance for every point, from the shared one."""
+        (n, d), mean, shape = points.X.shape, shared.mean, shared.shape
+        max_iter = self.max_iter or MAX_ITER
+        engine = self._choose_engine(Workload(n, n, d * (d + 3) // 2, max_iter))
+        centers = Points(shape.coordinates(points.X - mean), points.weights)
+        problem = PerPointProblem(centers, float(self.smoothing), shape.log_volume, engine)
 
-    def _fitted_attributes(
-        self, problem: LocalProblem, parameters: NDArray, points: Points
-    ) -> dict[str, Any]:
-        """All that transform and the density need."""
-        covariance = problem.covariance(parameters)
-        # The symmetric root of Σ⁻¹: the only one that does not depend on the order of directions.
-        variances, directions = eigh(covariance)
-        components = (directions / np.sqrt(variances)) @ directions.T
-        return {
-            "covariance_": covariance,
-            "components_": components.astype(points.X.dtype),
-            "n_features_in_": len(covariance),
-            "_points": points,
-        }
+        def density(covariances: NDArray) -> PerPointDensity:
+            return PerPointDensity(points, mean, shape, covariances)
+
+        outcome = run(
+            em(problem.step),
+            problem.start,
+            max_iter=max_iter,
+            tol=self.tol,
+            validation=None if held is None else per_point_validation(density, held, engine),
+            name="LocalComponents",
+            verbose=self.verbose,
+        )
+        final = density(outcome.parameters)
+        self._take(outcome, self._fitted_attributes(final))
+        self.local_covariances_ = final.local_covariances
+        self.loo_log_likelihood_ = problem.log_likelihood(outcome.parameters)
+
+    @available_if(check_streaming)
+    def partial_fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> "LocalComponents":
+        """Learn from the next rows of a stream.
+
+        Each batch of new points (of `batch_size`, 100 unless set) is compared
+        with itself and with a uniform sample of `reservoir_size` points seen
+        before; its covariance is averaged with the old one by `discount`. That
+        sample is also where the kernels of the density are. The first call
+        begins with the covariance of its rows; after `fit`, with the fitted one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self : LocalComponents
+        """
+        is_fitted, goes_on = hasattr(self, "components_"), hasattr(self, "_stream")
+        points = self._checked(X, sample_weight, at_least=1 if is_fitted else 2)
+        if not goes_on:
+            form, penalty = Plan.of(self, points).form, plain_penalty(self.regularization)
+            stream = Stream(form, penalty, self.discount, self.reservoir_size, self._generator())
+            if is_fitted:
+                stream.remember(self._density.points, self._scatter)
+            self._stream = stream
+        stream, size = self._stream, self.batch_size or STREAM_BATCH
+        work = Workload(size, size + self.reservoir_size, points.X.shape[1], 1000)
+        engine = self._choose_engine(work)
+        stream.learn(points, engine, size)
+        density = ParzenDensity(stream.points, stream.mean, stream.shape)
+        self._forget("validation_score_", "local_covariances_", "converged_")
+        for name, value in self._fitted_attributes(density).items():
+            setattr(self, name, value)
+        self.regularization_ = (stream.penalty.global_, stream.penalty.local)
+        self.n_iter_ = len(stream.objectives)
+        self.history_ = {"objective": np.array(stream.objectives)}
+        self.loo_log_likelihood_ = mean_leave_one_out(density, engine, stream.rng, STREAM_BATCH)
+        return self
 
     def score_samples(self, X: ArrayLike) -> NDArray:
         """Log-density of points; the lower, the more of an outlier.
@@ -225,12 +369,7 @@ class LocalComponents(
         """
         check_is_fitted(self)
         queries = validate_data(self, X, dtype=np.float64, reset=False)
-        X_fit = self._points.X
-        mean = X_fit.mean(axis=0, dtype=np.float64)
-        work = Workload(len(queries), *X_fit.shape)
-        engine, _ = choose_engine(self.engine, work, self.n_jobs)
-        points = Points(X_fit - mean, self._points.weights)
-        return log_density(queries - mean, points, self.covariance_, engine)
+        return self._density.log_density(queries, self._engine_for(queries))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Mean log-density of points.
@@ -248,7 +387,7 @@ class LocalComponents(
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1) -> NDArray:
-        """Draw from the density: a training point, moved by a draw from its kernel.
+        """Draw from the density.
 
         Parameters
         ----------
@@ -260,10 +399,102 @@ class LocalComponents(
         """
         check_is_fitted(self)
         check_count("n_samples", n_samples, 1)
-        rng = check_random_state(self.random_state)
-        X, weights = self._points.X, self._points.weights
-        p = None if weights is None else weights / weights.sum()
-        centers = X[rng.choice(len(X), n_samples, p=p)]
-        noise = rng.standard_normal((n_samples, X.shape[1]))
-        moved = centers + noise @ np.linalg.cholesky(self.covariance_).T
-        return moved.astype(X.dtype)
+        draws = self._density.sample(n_samples, check_random_state(self.random_state))
+        return draws.astype(self._density.points.X.dtype)
+
+    def modes(self, X: ArrayLike | None = None) -> tuple[NDArray, NDArray]:
+        """Modes of the density, and the one each point climbs to: mean shift in the learned metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), optional
+            Where to begin. None: at the centers of the kernels, the training rows.
+
+        Returns
+        -------
+        centers : ndarray of shape (n_modes, n_features)
+            The highest mode first.
+        labels : ndarray of shape (n_samples,)
+            The position there of each point's mode: a clustering.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vicinal import LocalComponents
+        >>> X = np.random.default_rng(0).normal(size=(200, 2))
+        >>> X[:80] += 10
+        >>> centers, labels = LocalComponents(covariance="diag").fit(X).modes()
+        >>> len(set(labels[:80]) & set(labels[80:]))
+        0
+        """
+        check_is_fitted(self)
+        starts = self._density.points.X
+        if X is not None:
+            starts = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        engine = self._engine_for(starts)
+        return find_modes(self._density, self.components_, starts, engine)
+
+    def _checked(self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int) -> Points:
+        """Points and weights; rows of weight 0 are as good as absent."""
+        first = not hasattr(self, "_stream") or at_least == 2
+        rows = validate_data(
+            self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=first
+        )
+        check_parameters(self, rows.shape[1])
+        weights = check_weights(sample_weight, rows)
+        if weights is not None:
+            rows, weights = rows[weights > 0], weights[weights > 0]
+        return Points(rows, weights)
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _choose_engine(self, work: Workload) -> Engine:
+        engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
+        self.engine_ = engine.name
+        return engine
+
+    def _engine_for(self, queries: NDArray) -> Engine:
+        n_keys, d = self._density.points.X.shape
+        return choose_engine(self.engine, Workload(len(queries), n_keys, d), self.n_jobs)[0]
+
+    def _take(self, outcome: Outcome, attributes: dict[str, Any]) -> None:
+        """Keep what a run found."""
+        self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
+        self.converged_ = outcome.converged
+        self._forget("validation_score_")
+        if self.early_stopping:
+            self.validation_score_ = outcome.validation
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _forget(self, *names: str) -> None:
+        """Drop attributes of an earlier fit."""
+        for name in names:
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _fitted_attributes(self, density: Density) -> dict[str, Any]:
+        """All that transform and the density need."""
+        shape, dtype = density.shape, density.points.X.dtype
+        n_local = shape.n_local
+        return {
+            "covariance_": shape.covariance,
+            "components_": local_map(shape).astype(dtype),
+            "gaussian_components_": shape.inverse[n_local:].astype(dtype),
+            "n_gaussian_": len(shape.factor) - n_local,
+            "mean_": density.mean,
+            "n_features_in_": len(shape.factor),
+            "_density": density,
+        }
+
+
+def local_map(shape: Shape) -> NDArray:
+    """Bᵀ_L, or the symmetric root of Σ⁻¹ where all directions are local, shape (n_local, d)."""
+    if shape.n_local < len(shape.factor):
+        rows = shape.inverse[: shape.n_local]
+        # Eigenvectors come with any sign: let the largest entry be positive.
+        largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+        return rows * np.sign(largest)
+    variances, directions = eigh(shape.covariance)
+    return (directions / np.sqrt(variances)) @ directions.T

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_weights
-from vicinal.local_components.equations import Points
+from vicinal.local_components.equations import Points, Shape
 from vicinal.local_components.equations import log_density as equation
 from vicinal.neighborhood import Workload, choose_engine
 
@@ -59,7 +59,8 @@ def log_density(
         centers, counts = centers[counts > 0], counts[counts > 0]
     mean = centers.mean(axis=0)
     chosen, _ = choose_engine(engine, Workload(len(queries), len(centers), d))
-    return equation(queries - mean, Points(centers - mean, counts), matrix, chosen)
+    shape = Shape.of(matrix)
+    return equation(shape, chosen, queries - mean, Points(centers - mean, counts))
 
 
 def _covariance_matrix(covariance: Any, d: int) -> NDArray:

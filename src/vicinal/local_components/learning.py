@@ -1,24 +1,73 @@
-"""EM for the kernel covariance, in coordinates where the data as a whole are white.
+"""EM for the shape of the density, in coordinates where the data as a whole are white.
 
 There the start is the identity, units and (for full covariances) any affine
-map of the data drop out, and log Σ is a space without bounds to accelerate in.
+map of the data drop out, and directions in which a kernel is as wide as the
+data are those with variance 1. Parameters are the expected scatter C_L + ν I.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 
-from vicinal.fitting import CollapseError
-from vicinal.local_components.equations import Points, expected_scatter, restrict
+from vicinal.fitting import CollapseError, Method, Step, Validation, accelerated_em, em
+from vicinal.local_components.equations import (
+    Form,
+    Points,
+    Shape,
+    expected_scatter,
+    log_density,
+)
 from vicinal.neighborhood import Engine
 
-__all__ = ["GlobalFrame", "LocalProblem"]
+__all__ = ["Batching", "GlobalFrame", "LocalProblem", "Penalty", "hold_back"]
 
 # Variance of the kernel, relative to that of the data, below which it is on its way to zero.
 COLLAPSED = 1e-8
+
+# What a validation score or a likelihood after batches may cost: so many points, at most, against
+# so many others.
+MOST_HELD_BACK, MOST_VALIDATION_KEYS = 5000, 20_000
+
+# Validation checks over a batched fit; how many in a row may bring nothing in an exact one.
+N_CHECKS, PATIENCE = 40, 5
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """ν of the penalties (ν_G/2) tr B_GᵀB_G + (ν_L/2) tr B_LᵀB_L on the negative mean likelihood.
+
+    A variance that is added to the global and to the local covariance, in every direction.
+    """
+
+    global_: float = 0.0
+    local: float = 0.0
+
+
+@dataclass(frozen=True)
+class Batching:
+    """What an update of stochastic EM looks at (section 5).
+
+    Attributes
+    ----------
+    size : int
+        B, points whose neighborhoods are looked at.
+    n_keys : int
+        N, points among which their neighbors are; drawn anew for every update.
+    discount : float
+        γ, the weight that is left of an old scatter after a whole pass.
+    """
+
+    size: int
+    n_keys: int
+    discount: float
+
+    def kept(self, n: int) -> float:
+        """γ^(B/n) (equation 7): what an update leaves of the scatter before it."""
+        return float(self.discount ** (self.size / n))
 
 
 @dataclass(frozen=True)
@@ -29,77 +78,177 @@ class GlobalFrame:
     ----------
     mean : ndarray of shape (d,)
     factor : ndarray of shape (d, d)
-        Lower triangular G with G Gᵀ the global covariance, of the kernel's structure.
+        Lower triangular G with G Gᵀ the global covariance, of a structure that
+        keeps that of the kernels.
+    covariance : ndarray of shape (d, d)
+        All of it, ν_G included.
     """
 
     mean: NDArray
     factor: NDArray
+    covariance: NDArray
 
     @classmethod
-    def of(cls, points: Points, structure: str, regularization: float) -> "GlobalFrame":
-        """From points; the penalty counts as variance in every direction."""
-        mean = np.average(points.X, axis=0, weights=points.weights)
-        centered = points.X - mean
-        weighted = centered if points.weights is None else points.weights[:, None] * centered
-        covariance = centered.T @ weighted / points.total
-        covariance = restrict(covariance, structure) + regularization * np.eye(len(mean))
-        return cls(mean, np.linalg.cholesky(_checked(covariance)))
+    def of(cls, points: Points, form: Form, variance: float = 0.0) -> "GlobalFrame":
+        """From points as the user has them; `variance` is added in every direction."""
+        mean, covariance = global_moments(points)
+        return cls.of_moments(mean, covariance, form, variance)
 
-    def inward(self, X: NDArray) -> NDArray:
+    @classmethod
+    def of_moments(
+        cls, mean: NDArray, covariance: NDArray, form: Form, variance: float
+    ) -> "GlobalFrame":
+        """From mean and covariance of the data."""
+        covariance = covariance + variance * np.eye(len(mean))
+        keeps = {"full": "full", "diag": "diag"}.get(form.structure, "spherical")
+        scale = _checked(Form(keeps).restrict(covariance))
+        return cls(mean, np.linalg.cholesky(scale), covariance)
+
+    @cached_property
+    def inverse(self) -> NDArray:
+        """G⁻¹."""
+        return solve_triangular(self.factor, np.eye(len(self.factor)), lower=True)
+
+    @property
+    def log_volume(self) -> float:
+        """log |det G|."""
+        return float(np.log(np.diag(self.factor)).sum())
+
+    def inward(self, points: Points) -> Points:
         """Points in white coordinates."""
-        centered = (X - self.mean).astype(np.float64, copy=False)
-        return np.ascontiguousarray(solve_triangular(self.factor, centered.T, lower=True).T)
+        centered = (points.X - self.mean).astype(np.float64, copy=False)
+        return Points(np.ascontiguousarray(centered @ self.inverse.T), points.weights)
 
-    def outward(self, covariance: NDArray) -> NDArray:
-        """A covariance in the data's own coordinates."""
+    def start(self, form: Form) -> NDArray:
+        """The global covariance, of the structure of the kernels, in white coordinates."""
+        if form.structure == "full":
+            return np.eye(len(self.mean))  # exactly: whether a direction is Gaussian hangs on it
+        return form.restrict(self.covariance_inward(self.covariance))
+
+    def covariance_inward(self, covariance: NDArray) -> NDArray:
+        """A covariance in white coordinates."""
+        return self.inverse @ covariance @ self.inverse.T
+
+    def covariance_outward(self, covariance: NDArray) -> NDArray:
+        """A covariance in the coordinates of the user."""
         return self.factor @ covariance @ self.factor.T
 
 
 @dataclass(frozen=True)
 class LocalProblem:
-    """EM on white points.
+    """EM on points.
 
     Attributes
     ----------
     points : Points
-        White.
+        As the user has them.
     frame : GlobalFrame
-    structure : str
-    regularization : float
-        ν of the penalty (ν/2) tr Σ⁻¹ on the mean negative log-likelihood.
+    form : Form
+    penalty : Penalty
     engine : Engine
     """
 
     points: Points
     frame: GlobalFrame
-    structure: str
-    regularization: float
+    form: Form
+    penalty: Penalty
     engine: Engine
 
-    def step(self, log_covariance: NDArray) -> tuple[float, NDArray]:
-        """Penalized mean log-likelihood of exp(parameters), and log of the next covariance."""
-        self._check_alive(log_covariance)
-        covariance = _matrix(np.exp, log_covariance)
-        likelihood, scatter = expected_scatter(self.points, covariance, self.engine)
-        ridge = self._ridge()
-        penalty = 0.5 * float(np.trace(np.linalg.solve(covariance, ridge)))
-        log_volume = float(np.log(np.diag(self.frame.factor)).sum())
-        following = restrict(scatter + ridge, self.structure)
-        return likelihood - log_volume - penalty, _matrix(_safe_log, following)
+    @cached_property
+    def white(self) -> Points:
+        """All points in white coordinates."""
+        return self.frame.inward(self.points)
 
-    def covariance(self, log_covariance: NDArray) -> NDArray:
-        """Kernel covariance in the data's own coordinates."""
-        return self.frame.outward(_matrix(np.exp, log_covariance))
+    def method(
+        self, accelerate: bool, batching: Batching | None, rng: np.random.Generator
+    ) -> Method:
+        """Plain, accelerated or stochastic EM."""
+        if batching is not None:
+            return em(self.batched(batching, rng), batching.kept(len(self.points)))
+        if accelerate:
+            return accelerated_em(self.step, matrix_logarithm, matrix_exponential)
+        return em(self.step)
 
-    def _ridge(self) -> NDArray:
-        """ν I, as white coordinates see it; its M-step is Σ = C + ν I."""
-        d = len(self.frame.factor)
-        inverse = solve_triangular(self.frame.factor, np.eye(d), lower=True)
-        return self.regularization * (inverse @ inverse.T)
+    def step(self, scatter: NDArray) -> tuple[float, NDArray]:
+        """Penalized mean log-likelihood at the shape of a scatter, and the next scatter."""
+        return self._visit(scatter, self.white)
 
-    def _check_alive(self, log_covariance: NDArray) -> None:
-        least, most = np.linalg.eigvalsh(log_covariance)[[0, -1]]
-        if least > np.log(COLLAPSED) and most < -np.log(COLLAPSED):
+    def batched(self, batching: Batching, rng: np.random.Generator) -> Step:
+        """The same over a new batch at every call, against points drawn anew."""
+        n, left = len(self.points), list[NDArray]()
+
+        def step(scatter: NDArray) -> tuple[float, NDArray]:
+            if not left:
+                order = rng.permutation(n)
+                left.extend(np.array_split(order, -(-n // batching.size)))
+            return self._visit(scatter, *self._drawn(left.pop(), batching.n_keys, rng))
+
+        return step
+
+    def of_first(self, scatter: NDArray, n: int) -> tuple[float, NDArray]:
+        """The same over the first n points only, each against all others."""
+        own = np.arange(n)
+        return self._visit(scatter, self.white[own], self.white, own)
+
+    def shape(self, scatter: NDArray) -> Shape:
+        """Shape of the density in the coordinates of the user."""
+        return self.form.shape(scatter).moved(self.frame.factor)
+
+    def validation(
+        self, held_back: Points, every: int, patience: int | None, rng: np.random.Generator
+    ) -> Validation:
+        """Mean log-density of points held back, under the points to learn from."""
+        queries = self.frame.inward(held_back)
+        keys = self.frame.inward(some(self.points, MOST_VALIDATION_KEYS, rng))
+
+        def score(scatter: NDArray) -> float:
+            log_p = log_density(self.form.shape(scatter), self.engine, queries.X, keys)
+            return float(np.average(log_p, weights=queries.weights)) - self.frame.log_volume
+
+        return Validation(score, every, patience)
+
+    def _visit(
+        self,
+        scatter: NDArray,
+        queries: Points,
+        keys: Points | None = None,
+        own: NDArray | None = None,
+    ) -> tuple[float, NDArray]:
+        self._check_alive(scatter)
+        shape = self.form.shape(scatter)
+        found = expected_scatter(shape, self.engine, queries, keys, own)
+        value = found.log_likelihood - self.frame.log_volume - self._penalty_of(shape)
+        return value, self.form.restrict(found.scatter + self.penalty.local * self._precision)
+
+    def _drawn(
+        self, rows: NDArray, n_keys: int, rng: np.random.Generator
+    ) -> tuple[Points, Points, NDArray]:
+        n = len(self.points)
+        if n_keys >= n:
+            return self.white[rows], self.white, rows
+        chosen = np.sort(rng.choice(n, n_keys, replace=False, shuffle=False))
+        own = np.minimum(np.searchsorted(chosen, rows), n_keys - 1)
+        own = np.where(chosen[own] == rows, own, -1)
+        # Only now in white coordinates: the points may be as many as memory holds.
+        inward = self.frame.inward
+        return inward(self.points[rows]), inward(self.points[chosen]), own
+
+    def _penalty_of(self, shape: Shape) -> float:
+        """½ ν_L tr B_LᵀB_L + ½ ν_G tr B_GᵀB_G of a shape in white coordinates."""
+        B = np.einsum("ij,jk,ik->i", shape.inverse, self._precision, shape.inverse)
+        n_local = shape.n_local
+        return 0.5 * float(
+            self.penalty.local * B[:n_local].sum() + self.penalty.global_ * B[n_local:].sum()
+        )
+
+    @cached_property
+    def _precision(self) -> NDArray:
+        """A variance of 1 in every direction, as white coordinates see it."""
+        return self.frame.inverse @ self.frame.inverse.T
+
+    def _check_alive(self, scatter: NDArray) -> None:
+        least, most = np.linalg.eigvalsh(scatter)[[0, -1]]
+        if least > COLLAPSED and most < 1.0 / COLLAPSED:
             return
         n, d = self.points.X.shape
         why = "in some direction every point has a twin (a binary feature, repeated rows)"
@@ -107,33 +256,66 @@ class LocalProblem:
             why = f"{n} points in {d} dimensions are too few"
         raise CollapseError(
             f"the kernel covariance collapses, as its likelihood has no upper bound: {why}. Set "
-            "regularization to a small positive variance, drop the feature, or reduce the "
-            "dimension first."
+            'regularization to a small positive variance or to "auto", drop the feature, or '
+            "reduce the dimension first."
         )
 
 
-def _matrix(function: Callable[[NDArray], NDArray], symmetric: NDArray) -> NDArray:
-    """A function of a symmetric matrix."""
+def global_moments(points: Points) -> tuple[NDArray, NDArray]:
+    """Mean and covariance, divided by n, copies counted."""
+    mean = np.average(points.X, axis=0, weights=points.weights)
+    centered = (points.X - mean).astype(np.float64, copy=False)
+    weighted = centered if points.weights is None else points.weights[:, None] * centered
+    return mean, centered.T @ weighted / points.total
+
+
+def hold_back(points: Points, fraction: float, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """Rows to learn from and rows for validation (`MOST_HELD_BACK` at most), both sorted."""
+    n = len(points)
+    n_held = min(int(np.ceil(fraction * n)), MOST_HELD_BACK)
+    if n - n_held < 2:
+        raise ValueError(
+            f"validation_fraction={fraction} of {n} points leaves {n - n_held} to learn from: "
+            "lower it, or set early_stopping=False and regularization to a number."
+        )
+    order = rng.permutation(n)
+    return np.sort(order[n_held:]), np.sort(order[:n_held])
+
+
+def some(points: Points, most: int, rng: np.random.Generator) -> Points:
+    """All points, or so many of them at random."""
+    if len(points) <= most:
+        return points
+    return points[np.sort(rng.choice(len(points), most, replace=False))]
+
+
+def matrix_logarithm(covariance: NDArray) -> NDArray:
+    """log Σ."""
+    # Rounding may leave a collapsed direction below 0; `_check_alive` will see it.
+    return _function(covariance, lambda values: np.log(np.maximum(values, np.finfo(float).tiny)))
+
+
+def matrix_exponential(logarithm: NDArray) -> NDArray:
+    """exp of a symmetric matrix; without overflow, for `_check_alive` to see what is too large."""
+    return _function(logarithm, lambda values: np.exp(np.minimum(values, 100.0)))
+
+
+def _function(symmetric: NDArray, function: Callable[[NDArray], NDArray]) -> NDArray:
     values, vectors = eigh(symmetric)
     return (vectors * function(values)) @ vectors.T
-
-
-def _safe_log(values: NDArray) -> NDArray:
-    # Rounding may leave a collapsed direction below 0; `_check_alive` will see it.
-    return np.log(np.maximum(values, np.finfo(float).tiny))
 
 
 def _checked(covariance: NDArray) -> NDArray:
     """Refuse directions without any variance."""
     variances = np.diag(covariance)
     if not (variances > 0).all():
-        raise ValueError(
+        raise CollapseError(
             f"column {int((variances <= 0).argmax())} of X is constant: a density has no width "
             "there. Drop it, or set regularization to a small positive variance."
         )
     scale = np.sqrt(variances)
     if np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] <= 1e-12:
-        raise ValueError(
+        raise CollapseError(
             "the columns of X are linearly dependent (or there are fewer rows than columns): a "
             "density has no width in some direction. Reduce the dimension first, or set "
             "regularization to a small positive variance."

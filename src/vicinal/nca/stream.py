@@ -5,42 +5,16 @@ from numpy.typing import NDArray
 
 from vicinal.fitting import Adam
 from vicinal.inputs.features import Features
+from vicinal.inputs.reservoir import Reservoir
 from vicinal.nca.batches import split
 from vicinal.nca.equations import Model, Sample, evaluate, penalized
 from vicinal.nca.learning import ADAM_RATE, Coordinates
 from vicinal.neighborhood import Engine
 
-__all__ = ["Reservoir", "Stream"]
+__all__ = ["Stream"]
 
 # A stream has no end to spread a schedule over: the rate falls as 1 / sqrt(1 + t / this).
 _STEADY_UPDATES = 100
-
-
-class Reservoir:
-    """A uniform sample of at most `size` of all points seen (Vitter 1985, algorithm R)."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.n_seen = 0
-        self.sample: Sample | None = None
-
-    def add(self, new: Sample, rng: np.random.Generator) -> None:
-        """Take in new points; each of all seen so far stays with the same probability."""
-        kept = new[:0] if self.sample is None else self.sample
-        room = min(self.size - len(kept), len(new))
-        sample = _join(kept, new[:room])
-        if sample.weights is not None:
-            new = Sample(new.features, new.labels, _weights(new))
-        late = np.arange(room, len(new))
-        slots = rng.integers(0, self.n_seen + late + 1)
-        lucky = slots < self.size
-        # Where two points draw the same slot the later one stays, as one by one.
-        slots, last = np.unique(slots[lucky][::-1], return_index=True)
-        winners = new[late[lucky][::-1][last]]
-        for old, put in zip(_arrays(sample), _arrays(winners), strict=True):
-            old[slots] = put
-        self.sample = sample
-        self.n_seen += len(new)
 
 
 class Stream:
@@ -86,21 +60,24 @@ class Stream:
     @property
     def keys(self) -> Sample:
         """The points kept, as the user gave them."""
-        kept = self.reservoir.sample
-        if kept is None:
-            raise RuntimeError("nothing was learned yet")
+        kept = self._kept
         return Sample(kept.features * self.unit + self.center, kept.labels, kept.weights)
+
+    @property
+    def _kept(self) -> Sample:
+        features, labels, weights = self.reservoir.rows
+        return Sample(features, labels, None if (weights == 1).all() else weights)
 
     def learn(self, new: Sample, model: Model, engine: Engine, batch_size: int) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
         new = Sample((new.features - self.center) / self.unit, new.labels, new.weights)
         for rows in split(self.rng.permutation(len(new)), batch_size):
             self._update(new[rows], model, engine)
-            self.reservoir.add(new[rows], self.rng)
+            batch = new[rows]
+            self.reservoir.add((batch.features, batch.labels, _weights(batch)), self.rng)
 
     def _update(self, batch: Sample, model: Model, engine: Engine) -> None:
-        kept = self.reservoir.sample
-        keys = batch if kept is None else _join(batch, kept)
+        keys = _join(batch, self._kept) if self.reservoir.n_seen else batch
         A, _ = self.coordinates.unpack(self.parameters)
         found = evaluate(A, model, engine, batch, keys, np.arange(len(batch)))
         n_seen = self.reservoir.n_seen + len(batch)
@@ -125,8 +102,3 @@ def _join(one: Sample, other: Sample) -> Sample:
 
 def _weights(sample: Sample) -> NDArray:
     return np.ones(len(sample)) if sample.weights is None else sample.weights
-
-
-def _arrays(sample: Sample) -> list[NDArray]:
-    arrays = [sample.features, sample.labels]
-    return arrays if sample.weights is None else [*arrays, sample.weights]

@@ -33,9 +33,10 @@ def rows(
     """Add sums over keys first_key..last_key to the accumulators of queries from first_query on.
 
     queries (d, n), keys (d, m), key_weights (m,), own (n,): the key to leave
-    out. Distances are made of the first n_near of the d coordinates. Accumulators of the queries at hand only: peak, mass, slope (k,),
-    moment (k, d) or (k, 0). Whole arrays and positions come in, not slices:
-    only contiguous arrays vectorize.
+    out. Distances are made of the first n_near of the d coordinates.
+    Accumulators of the queries at hand only: peak, mass, slope (k,), moment
+    (k, d) or (k, 0). Whole arrays and positions come in, not slices: only
+    contiguous arrays vectorize.
     """
     tile = _ROW_BYTES // keys.itemsize
     buffer = np.empty((2, tile), keys.dtype)

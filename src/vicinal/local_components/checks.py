@@ -1,0 +1,109 @@
+"""Whether the parameters make sense, alone and together."""
+
+from typing import Any
+
+from vicinal.inputs.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_nonnegative,
+    check_share,
+)
+from vicinal.local_components.equations import STRUCTURES
+
+__all__ = ["COVARIANCES", "check_parameters", "check_streaming"]
+
+COVARIANCES = (*STRUCTURES, "local")
+
+# What `partial_fit` can do, the first being what it would be set to.
+_STREAMING: dict[str, tuple[Any, ...]] = {
+    "covariance": STRUCTURES,
+    "gaussian": (None, "em"),
+    "early_stopping": (False,),
+}
+
+
+def check_parameters(model: Any, n_features: int) -> None:
+    """Raise an error that names the argument, its value and what to do."""
+    check_choice("covariance", model.covariance, COVARIANCES)
+    if model.gaussian is not None:
+        check_choice("gaussian", model.gaussian, ("em", "search"))
+    _check_rank(model, n_features)
+    _check_regularization(model)
+    check_flag("accelerate", model.accelerate)
+    check_flag("early_stopping", model.early_stopping)
+    check_share("validation_fraction", model.validation_fraction)
+    check_nonnegative("tol", model.tol)
+    check_count("reservoir_size", model.reservoir_size, 2)
+    for name, least in (("max_iter", 1), ("batch_size", 2), ("n_neighbors", 2)):
+        if getattr(model, name) is not None:
+            check_count(name, getattr(model, name), least)
+    _check_discount(model.discount)
+    if check_nonnegative("smoothing", model.smoothing) == 0:
+        raise ValueError("smoothing=0 lets the covariance of a lonely point vanish: raise it.")
+    _check_together(model)
+
+
+def check_streaming(model: Any) -> bool:
+    """Refuse in `partial_fit` what only a whole data set can give."""
+    for name, values in _STREAMING.items():
+        value = getattr(model, name)
+        if value not in values:
+            raise ValueError(
+                f"partial_fit learns from rows as they come: {name}={value!r} needs all points at "
+                f"once. Use fit, or {name}={values[0]!r}."
+            )
+    if isinstance(model.regularization, str):
+        raise ValueError(
+            f"partial_fit learns from rows as they come: regularization={model.regularization!r} "
+            "needs all points at once. Use fit, or a number."
+        )
+    return True
+
+
+def _check_rank(model: Any, n_features: int) -> None:
+    if model.rank is None:
+        return
+    check_count("rank", model.rank, 1, n_features, " (the number of features)")
+    if model.covariance != "low_rank":
+        raise ValueError(
+            f"rank={model.rank} is for covariance='low_rank', but covariance="
+            f"{model.covariance!r}: set one of them."
+        )
+
+
+def _check_regularization(model: Any) -> None:
+    value = model.regularization
+    if isinstance(value, str):
+        check_choice("regularization", value, ("auto",))
+        return
+    if not isinstance(value, tuple | list):
+        check_nonnegative("regularization", value)
+        return
+    if len(value) != 2:
+        raise ValueError(f"regularization={value!r} must be one number, two, or 'auto'.")
+    for part in value:
+        check_nonnegative("regularization", part)
+    if model.gaussian is None:
+        raise ValueError(
+            f"regularization={value!r} has a part for the global covariance, which only a "
+            "Gaussian uses: give one number, or set gaussian='em' or 'search'."
+        )
+
+
+def _check_discount(value: Any) -> None:
+    if check_nonnegative("discount", value) >= 1:
+        raise ValueError(f"discount={value!r} must be below 1: nothing new would be learned.")
+
+
+def _check_together(model: Any) -> None:
+    if model.gaussian is not None and model.covariance != "full":
+        raise ValueError(
+            f"gaussian={model.gaussian!r} splits directions of all kinds: it needs "
+            f"covariance='full', not {model.covariance!r}."
+        )
+    for name in ("batch_size", "n_neighbors"):
+        value = getattr(model, name)
+        if value is not None and (model.covariance == "local" or model.gaussian == "search"):
+            whom = "covariance='local'" if model.covariance == "local" else "gaussian='search'"
+            raise ValueError(f"{name}={value} cannot be combined with {whom}: drop one of them.")

@@ -1,0 +1,102 @@
+"""The fitted density: evaluate it, draw from it, climb it."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.local_components.equations import Points, Shape, log_density
+from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
+
+__all__ = ["Density", "ParzenDensity"]
+
+
+class Density(Protocol):
+    """What an estimator asks of its density; points come and go in the user's coordinates."""
+
+    @property
+    def points(self) -> Points:
+        """Centers of the kernels."""
+        ...
+
+    @property
+    def mean(self) -> NDArray:
+        """Of the data, shape (d,)."""
+        ...
+
+    @property
+    def shape(self) -> Shape:
+        """The one kernels share, or are held to."""
+        ...
+
+    def log_density(self, X: NDArray, engine: Engine) -> NDArray:
+        """Logarithm of the density, shape (n,)."""
+        ...
+
+    def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
+        """Exact draws, shape (n, d)."""
+        ...
+
+    def climb(self, X: NDArray, engine: Engine) -> NDArray:
+        """One step of mean shift from each point; the density never falls."""
+        ...
+
+
+@dataclass(frozen=True)
+class ParzenDensity:
+    """Kernels of one shape at all points, times a Gaussian in the directions it has.
+
+    Attributes
+    ----------
+    points : Points
+        Centers of the kernels, as the user has them.
+    mean : ndarray of shape (d,)
+        μ, of the Gaussian part.
+    shape : Shape
+    """
+
+    points: Points
+    mean: NDArray
+    shape: Shape
+
+    def log_density(self, X: NDArray, engine: Engine) -> NDArray:
+        """Logarithm of the density, shape (n,)."""
+        centers = Points(self.points.X - self.mean, self.points.weights)
+        return log_density(self.shape, engine, X - self.mean, centers)
+
+    def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
+        """A center, moved by a draw from its kernel; around the mean in Gaussian directions."""
+        Z = self._coordinates(draw_centers(self.points, n, rng))
+        Z[:, self.shape.n_local :] = 0.0
+        return self._points(Z + rng.standard_normal(Z.shape))
+
+    def climb(self, X: NDArray, engine: Engine) -> NDArray:
+        """To the mean of the kernels around, and of the Gaussian, which is 0."""
+        local = slice(self.shape.n_local)
+        queries, keys = self._coordinates(X), self._coordinates(self.points.X)
+        pairs = Pairs(
+            queries[:, local] / np.sqrt(2.0),
+            keys[:, local] / np.sqrt(2.0),
+            key_log_weights=self.points.log_counts,
+        )
+        Z = np.zeros_like(queries)
+        Z[:, local] = np.sqrt(2.0) * engine.rows(pairs, GAUSSIAN).finish().centroid[0]
+        return self._points(Z)
+
+    def _coordinates(self, X: NDArray) -> NDArray:
+        return self.shape.coordinates(X - self.mean)
+
+    def _points(self, Z: NDArray) -> NDArray:
+        return Z @ self.shape.factor.T + self.mean
+
+
+def draw_centers(points: Points, n: int, rng: np.random.RandomState) -> NDArray:
+    """Points drawn with replacement, as often as they count, shape (n, d)."""
+    return points.X[draw_positions(points, n, rng)]
+
+
+def draw_positions(points: Points, n: int, rng: np.random.RandomState) -> NDArray:
+    """Their positions, shape (n,)."""
+    p = None if points.weights is None else points.weights / points.weights.sum()
+    return rng.choice(len(points), n, p=p)

@@ -1,0 +1,248 @@
+"""One covariance per point: Manifold Parzen windows, and where further steps of EM lead.
+
+The kernel at point j has a covariance T_j of its own, held to the shared one by a prior worth
+`smoothing` points. Everything is in coordinates u in which the shared kernels are round. There
+
+    log N(u; u_j, T_j) = -½ uᵀ P_j u + uᵀ P_j u_j - ½ u_jᵀ P_j u_j - ½ log |T_j| + const,
+
+with P_j = T_j⁻¹, is a product φ(u)·ψ_j of features of the query and of the key, which
+|αφ - (-ψ/2α)|² = α²|φ|² + φ·ψ + |ψ|²/4α² turns into a squared distance: the norms go to the row
+and to the weight of the key, and the shared computation does the rest. Its moments are the sums of
+u uᵀ and u that the M-step needs. The price is d (d + 3) / 2 coordinates instead of d.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import Validation
+from vicinal.local_components.density import draw_positions
+from vicinal.local_components.equations import Points, Shape
+from vicinal.local_components.learning import PATIENCE
+from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
+
+__all__ = ["PerPointDensity", "PerPointProblem", "per_point_validation"]
+
+
+@dataclass(frozen=True)
+class _Kernels:
+    """Kernels with a center and a covariance each, as keys of the shared computation.
+
+    Attributes
+    ----------
+    centers : Points
+        With shape (n, d).
+    covariances : ndarray of shape (n, d, d)
+    """
+
+    centers: Points
+    covariances: NDArray
+
+    @cached_property
+    def precisions(self) -> NDArray:
+        return np.linalg.inv(self.covariances)
+
+    @cached_property
+    def log_heights(self) -> NDArray:
+        """-½ log |T_j|, shape (n,)."""
+        return -0.5 * np.linalg.slogdet(self.covariances)[1]
+
+    @cached_property
+    def features(self) -> NDArray:
+        """ψ_j: minus P_j u_j, then half of P_j, off-diagonal entries counted twice."""
+        u, P = self.centers.X, self.precisions
+        rows, columns = np.triu_indices(u.shape[1])
+        halves = np.where(rows == columns, 0.5, 1.0) * P[:, rows, columns]
+        return np.hstack([-np.einsum("nij,nj->ni", P, u), halves])
+
+    def log_sums(
+        self, u: NDArray, engine: Engine, own: NDArray | None = None, moments: bool = False
+    ) -> tuple[NDArray, "_Looked"]:
+        """log Σ_j N(u; u_j, T_j) (2π)^(d/2) over the kernels, own ones left out, shape (n,)."""
+        phi, psi = _features(u), self.features
+        # Both terms as small as can be: their rounding is what the trick costs.
+        alpha = float(np.sqrt(0.5 * _longest(psi) / _longest(phi)))
+        log_weights = (
+            self.log_heights
+            - 0.5 * np.einsum("nij,ni,nj->n", self.precisions, self.centers.X, self.centers.X)
+            + 0.25 * np.square(psi / alpha).sum(axis=1)
+            + np.log(self.centers.counts)
+        )
+        pairs = Pairs(alpha * phi, -0.5 * psi / alpha, key_log_weights=log_weights, own=own)
+        rows = engine.rows(pairs, GAUSSIAN, moments=moments).finish()
+        log_sums = rows.log_mass[0] + np.square(alpha * phi).sum(axis=1)
+        return log_sums, _Looked(pairs, rows.log_slope, rows.centroid[0], alpha)
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What a rows pass leaves for the next one."""
+
+    pairs: Pairs
+    log_slope: NDArray
+    centroid: NDArray
+    alpha: float
+
+
+@dataclass(frozen=True)
+class PerPointProblem:
+    """EM for the covariances, in coordinates in which the shared kernels are round.
+
+    Attributes
+    ----------
+    points : Points
+    smoothing : float
+        Number of points the shared covariance counts for beside those around a
+        point: the prior -(s/2) Σ_j (log |T_j| + tr T_j⁻¹ - d) on the log-likelihood.
+    log_volume : float
+        Log-determinant of the map to the user's coordinates, where likelihoods are reported.
+    engine : Engine
+    """
+
+    points: Points
+    smoothing: float
+    log_volume: float
+    engine: Engine
+
+    @property
+    def start(self) -> NDArray:
+        """The shared covariance at every point, shape (n, d, d)."""
+        n, d = self.points.X.shape
+        return np.tile(np.eye(d), (n, 1, 1))
+
+    def step(self, covariances: NDArray) -> tuple[float, NDArray]:
+        """Mean leave-one-out log-likelihood less the penalty, and the next covariances."""
+        points, n = self.points, len(self.points)
+        kernels = _Kernels(points, covariances)
+        log_others, looked = kernels.log_sums(points.X, self.engine, np.arange(n))
+        log_mass = _with_copies(log_others, points, kernels)
+        likelihood = self._mean(log_mass)
+        others = np.exp(log_others - log_mass)
+        columns = self.engine.columns(
+            looked.pairs, GAUSSIAN, looked.log_slope, (points.counts * others)[None, :]
+        )
+        copies = points.counts * (1.0 - others)  # of the point itself, at distance 0
+        scatter = _scatter(columns.moment / looked.alpha, columns.total, points.X)
+        following = self._maximize(scatter, columns.total + copies)
+        return likelihood - self._penalty(kernels), following
+
+    def log_likelihood(self, covariances: NDArray) -> float:
+        """Mean leave-one-out log-likelihood."""
+        kernels = _Kernels(self.points, covariances)
+        log_others, _ = kernels.log_sums(self.points.X, self.engine, np.arange(len(self.points)))
+        return self._mean(_with_copies(log_others, self.points, kernels))
+
+    def _maximize(self, scatter: NDArray, totals: NDArray) -> NDArray:
+        """T_j = (S_j + s I) / (c_j + s), shape (n, d, d)."""
+        prior = self.smoothing * self.points.counts
+        weighted = scatter + prior[:, None, None] * np.eye(scatter.shape[-1])
+        return weighted / (totals + prior)[:, None, None]
+
+    def _mean(self, log_mass: NDArray) -> float:
+        d, points = self.points.X.shape[1], self.points
+        log_p = log_mass - np.log(points.total - 1.0) - 0.5 * d * np.log(2.0 * np.pi)
+        return float(points.counts @ log_p) / points.total - self.log_volume
+
+    def _penalty(self, kernels: _Kernels) -> float:
+        excess = np.trace(kernels.precisions, axis1=1, axis2=2) - self.points.X.shape[1]
+        each = excess - 2.0 * kernels.log_heights
+        return 0.5 * self.smoothing * float(self.points.counts @ each) / self.points.total
+
+
+@dataclass(frozen=True)
+class PerPointDensity:
+    """Kernels of a covariance each.
+
+    Attributes
+    ----------
+    points : Points
+        Centers, as the user has them.
+    mean : ndarray of shape (d,)
+    shape : Shape
+        Of the shared kernels.
+    covariances : ndarray of shape (n, d, d)
+        In coordinates in which these are round.
+    """
+
+    points: Points
+    mean: NDArray
+    shape: Shape
+    covariances: NDArray
+
+    @property
+    def _kernels(self) -> _Kernels:
+        centers = self.shape.coordinates(self.points.X - self.mean)
+        return _Kernels(Points(centers, self.points.weights), self.covariances)
+
+    def log_density(self, X: NDArray, engine: Engine) -> NDArray:
+        """Logarithm of the density, shape (n,)."""
+        u = self.shape.coordinates(X - self.mean)
+        log_sums, _ = self._kernels.log_sums(u, engine)
+        return log_sums - np.log(self.points.total) + self.shape.log_normalizer
+
+    def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
+        """A center, moved by a draw from its kernel."""
+        chosen = draw_positions(self.points, n, rng)
+        noise = rng.standard_normal((n, len(self.mean)))
+        factors = np.linalg.cholesky(self.covariances[chosen])
+        return self.points.X[chosen] + np.einsum("nij,nj->ni", factors, noise) @ self.shape.factor.T
+
+    def climb(self, X: NDArray, engine: Engine) -> NDArray:
+        """To (Σ_j w_j P_j)⁻¹ Σ_j w_j P_j x_j, with w_j the kernels' shares."""
+        u = self.shape.coordinates(X - self.mean)
+        d = u.shape[1]
+        _, looked = self._kernels.log_sums(u, engine, moments=True)
+        psi = -2.0 * looked.alpha * looked.centroid
+        rows, columns = np.triu_indices(d)
+        P = np.empty((len(u), d, d))
+        P[:, rows, columns] = P[:, columns, rows] = np.where(rows == columns, 2.0, 1.0) * psi[:, d:]
+        top = np.linalg.solve(P, -psi[:, :d, None])[:, :, 0]
+        return top @ self.shape.factor.T + self.mean
+
+    @property
+    def local_covariances(self) -> NDArray:
+        """Covariance of every kernel in the user's coordinates, shape (n, d, d)."""
+        F = self.shape.factor
+        return F @ self.covariances @ F.T
+
+
+def per_point_validation(
+    density: Callable[[NDArray], PerPointDensity], held_back: Points, engine: Engine
+) -> Validation:
+    """Mean log-density of points held back, after every update."""
+
+    def score(covariances: NDArray) -> float:
+        log_p = density(covariances).log_density(held_back.X, engine)
+        return float(np.average(log_p, weights=held_back.weights))
+
+    return Validation(score, 1, PATIENCE)
+
+
+def _features(u: NDArray) -> NDArray:
+    """φ: u, then the products of its coordinates, shape (n, d (d + 3) / 2)."""
+    rows, columns = np.triu_indices(u.shape[1])
+    return np.hstack([u, u[:, rows] * u[:, columns]])
+
+
+def _longest(features: NDArray) -> float:
+    return float(np.sqrt(np.square(features).sum(axis=1).max()))
+
+
+def _scatter(moments: NDArray, totals: NDArray, u: NDArray) -> NDArray:
+    """S_j = Σ_i λ_ij (u_i - u_j)(u_i - u_j)ᵀ from sums of λ φ(u_i), shape (n, d, d)."""
+    n, d = u.shape
+    rows, columns = np.triu_indices(d)
+    squares = np.empty((n, d, d))
+    squares[:, rows, columns] = squares[:, columns, rows] = moments[:, d:]
+    cross = moments[:, :d, None] * u[:, None, :]
+    around = totals[:, None, None] * u[:, :, None] * u[:, None, :]
+    return squares - cross - cross.transpose(0, 2, 1) + around
+
+
+def _with_copies(log_others: NDArray, points: Points, kernels: _Kernels) -> NDArray:
+    with np.errstate(divide="ignore"):
+        copies = np.log(np.maximum(points.counts - 1.0, 0.0))
+    return np.logaddexp(log_others, copies + kernels.log_heights)

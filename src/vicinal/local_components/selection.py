@@ -1,0 +1,127 @@
+"""ν by the likelihood of points held back (`regularization="auto"`)."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import CollapseError, few_updates
+from vicinal.local_components.equations import Form, Points
+from vicinal.local_components.learning import (
+    GlobalFrame,
+    LocalProblem,
+    Penalty,
+    global_moments,
+    hold_back,
+    some,
+)
+from vicinal.neighborhood import Engine
+
+__all__ = ["choose_penalty"]
+
+# Candidates, as shares of the mean variance of a feature: decades down from 1, then 0.
+_SHARES = (*(10.0**-k for k in range(8)), 0.0)
+
+# What is tried around the best of them in the end.
+_FINER = 10.0**0.5
+
+# Candidates in a row that may bring nothing, updates of EM for each, and points to learn from.
+_PATIENCE, _N_UPDATES, _MOST_POINTS = 2, 30, 5000
+
+# Few points held back say little: then hold others back in turn, until so many were, or five times.
+_ENOUGH_HELD, _MOST_FOLDS = 1000, 5
+
+Fold = tuple[Points, Points]
+
+
+def choose_penalty(
+    points: Points,
+    form: Form,
+    accelerate: bool,
+    fraction: float,
+    engine: Engine,
+    rng: np.random.Generator,
+) -> Penalty:
+    """The variances ν under which points held back are likeliest.
+
+    As in the paper, ν_G is what is best for a Gaussian alone; ν_L is then the best beside it.
+    The points, if many, are a sample.
+    """
+    points = some(points, _MOST_POINTS, rng)
+    unit = float(np.trace(global_moments(points)[1])) / points.X.shape[1]
+    if unit == 0.0:
+        raise ValueError("all rows of X are the same: a density has no width anywhere.")
+    folds = _folds(points, fraction, rng)
+    nu_global = 0.0
+    if form.gaussian:
+        nu_global = unit * _best(lambda share: _gaussian_score(folds, unit * share))
+
+    def score(share: float) -> float:
+        nu = unit * share
+        penalty = Penalty(nu_global if form.gaussian else nu, nu)
+        return _score(folds, form, penalty, accelerate, engine, rng)
+
+    nu_local = unit * _best(score)
+    return Penalty(nu_global if form.gaussian else nu_local, nu_local)
+
+
+def _folds(points: Points, fraction: float, rng: np.random.Generator) -> list[Fold]:
+    """Points to learn from and points held back, one or several times."""
+    n_held = len(hold_back(points, fraction, rng)[1])
+    n_folds = min(_MOST_FOLDS, int(np.ceil(_ENOUGH_HELD / n_held)), len(points) // n_held)
+    order = rng.permutation(len(points))
+    parts = [order[k * n_held : (k + 1) * n_held] for k in range(max(1, n_folds))]
+    return [(points[np.setdiff1d(order, part)], points[np.sort(part)]) for part in parts]
+
+
+def _best(score: Callable[[float], float]) -> float:
+    """The share with the highest score, from the largest down until none is better."""
+    best, highest, without_gain = np.nan, -np.inf, 0
+    for share in _SHARES:
+        reached = score(share)
+        better = reached > highest
+        best, highest = (share, reached) if better else (best, highest)
+        without_gain = 0 if better else without_gain + 1
+        if without_gain == _PATIENCE:
+            break
+    finer = {share: score(share) for share in (best / _FINER, best * _FINER) if share > 0}
+    finer[best] = highest
+    return float(max(finer, key=lambda share: finer[share]))
+
+
+def _score(
+    folds: list[Fold],
+    form: Form,
+    penalty: Penalty,
+    accelerate: bool,
+    engine: Engine,
+    rng: np.random.Generator,
+) -> float:
+    """Mean log-likelihood of the points held back after EM; -inf where it collapses."""
+
+    def of(learning: Points, held: Points) -> float:
+        frame = GlobalFrame.of(learning, form, penalty.global_)
+        problem = LocalProblem(learning, frame, form, penalty, engine)
+        method = problem.method(accelerate, None, rng)
+        scatter = few_updates(method, frame.start(form), _N_UPDATES)
+        return problem.validation(held, 1, None, rng).score(scatter)
+
+    return _mean(folds, of)
+
+
+def _gaussian_score(folds: list[Fold], nu: float) -> float:
+    """Mean log-likelihood of the points held back under a Gaussian, but for a constant."""
+
+    def of(learning: Points, held: Points) -> float:
+        frame = GlobalFrame.of(learning, Form(), nu)
+        log_p: NDArray = -0.5 * np.square(frame.inward(held).X).sum(axis=1)
+        return float(np.average(log_p, weights=held.weights)) - frame.log_volume
+
+    return _mean(folds, of)
+
+
+def _mean(folds: list[Fold], score: Callable[[Points, Points], float]) -> float:
+    try:
+        return float(np.mean([score(learning, held) for learning, held in folds]))
+    except CollapseError:
+        return -np.inf

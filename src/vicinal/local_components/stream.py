@@ -1,0 +1,103 @@
+"""Learning from a stream: stochastic EM against a bounded sample of what came before."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.inputs.reservoir import Reservoir
+from vicinal.local_components.equations import Form, Points, Shape
+from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty, global_moments
+from vicinal.neighborhood import Engine
+
+__all__ = ["Stream"]
+
+
+class Stream:
+    """State of `partial_fit`: moments of all points seen, a discounted scatter, the reservoir.
+
+    Parameters
+    ----------
+    form : Form
+    penalty : Penalty
+    discount : float
+        γ: weight left of an old scatter after as many new points as were seen before.
+    reservoir_size : int
+    rng : numpy.random.Generator
+    """
+
+    def __init__(
+        self,
+        form: Form,
+        penalty: Penalty,
+        discount: float,
+        reservoir_size: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self.form, self.penalty, self.discount, self.rng = form, penalty, discount, rng
+        self.reservoir = Reservoir(reservoir_size)
+        self.total, self.mean, self.covariance = 0.0, np.zeros(0), np.zeros((0, 0))
+        self.scatter: NDArray | None = None
+        self.objectives: list[float] = []
+
+    @property
+    def points(self) -> Points:
+        """The points kept, as the user gave them."""
+        X, weights = self.reservoir.rows
+        return Points(X, None if (weights == 1).all() else weights)
+
+    @property
+    def frame(self) -> GlobalFrame:
+        """Of all points seen."""
+        return GlobalFrame.of_moments(self.mean, self.covariance, self.form, self.penalty.global_)
+
+    @property
+    def shape(self) -> Shape:
+        """Of the density, in the coordinates of the user."""
+        if self.scatter is None:
+            raise RuntimeError("nothing was learned yet")
+        frame = self.frame
+        return self.form.shape(frame.covariance_inward(self.scatter)).moved(frame.factor)
+
+    def remember(self, points: Points, scatter: NDArray) -> None:
+        """Go on from a fit: its points, and its expected scatter in the user's coordinates."""
+        self._count(points)
+        self.reservoir.add((points.X, points.counts), self.rng)
+        self.scatter = scatter
+
+    def learn(self, new: Points, engine: Engine, batch_size: int) -> None:
+        """One update per batch of new points, each against the batch and the reservoir."""
+        order = self.rng.permutation(len(new))
+        for rows in np.array_split(order, -(-len(new) // batch_size)):
+            self._update(new[rows], engine)
+            self.reservoir.add((new.X[rows], new.counts[rows]), self.rng)
+
+    def _update(self, batch: Points, engine: Engine) -> None:
+        self._count(batch)
+        keys = _join(batch, self.points) if self.reservoir.n_seen else batch
+        problem = LocalProblem(keys, self.frame, self.form, self.penalty, engine)
+        frame, before = problem.frame, problem.frame.start(self.form)
+        if self.scatter is not None:
+            before = frame.covariance_inward(self.scatter)
+        objective, new = problem.of_first(before, len(batch))
+        kept = self.discount ** (batch.total / self.total)
+        self.scatter = frame.covariance_outward(kept * before + (1.0 - kept) * new)
+        self.objectives.append(objective)
+
+    def _count(self, points: Points) -> None:
+        """Merge mean and covariance of new points into those of all."""
+        mean, covariance = global_moments(points)
+        if not self.total:
+            self.total, self.mean, self.covariance = points.total, mean, covariance
+            return
+        share = points.total / (self.total + points.total)
+        apart = mean - self.mean
+        self.covariance = (1.0 - share) * self.covariance + share * covariance
+        self.covariance += share * (1.0 - share) * np.outer(apart, apart)
+        self.mean = self.mean + share * apart
+        self.total += points.total
+
+
+def _join(one: Points, other: Points) -> Points:
+    X = np.concatenate([one.X, other.X])
+    if one.weights is None and other.weights is None:
+        return Points(X)
+    return Points(X, np.concatenate([one.counts, other.counts]))
