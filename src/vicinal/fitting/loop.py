@@ -161,16 +161,23 @@ def run(
     return outcome
 
 
-def few_updates(method: Method, start: NDArray, n: int) -> NDArray:
-    """Parameters after at most `n` updates; nothing recorded, no warning."""
-    seen = [start]
+def few_updates(
+    method: Method, start: NDArray, n: int, least_gain: float = -math.inf
+) -> tuple[NDArray, float]:
+    """Parameters and objective after at most `n` updates; nothing recorded, no warning.
+
+    It ends before where an update gains less than `least_gain`.
+    """
+    reached, value, n_reports = start, -math.inf, 0
 
     def report(parameters: NDArray, objective: float, gradient: NDArray | None = None) -> bool:
-        seen.append(parameters.copy())
-        return len(seen) > n + 1  # the start is reported, too
+        nonlocal reached, value, n_reports
+        gain, n_reports = objective - value, n_reports + 1
+        reached, value = parameters.copy(), objective
+        return gain < least_gain or n_reports > n  # the start is reported, too
 
     method(start, report)
-    return seen[-1]
+    return reached, value
 
 
 def _users_level() -> int:

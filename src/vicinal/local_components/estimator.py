@@ -16,7 +16,12 @@ from vicinal.inputs.checks import check_count, check_weights
 from vicinal.local_components.checks import check_parameters, check_streaming
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.equations import Points, Shape
-from vicinal.local_components.learning import GlobalFrame, LocalProblem, hold_back
+from vicinal.local_components.learning import (
+    GlobalFrame,
+    LocalProblem,
+    hold_back,
+    refuse_twins,
+)
 from vicinal.local_components.modes import find_modes
 from vicinal.local_components.per_point import (
     PerPointDensity,
@@ -251,6 +256,8 @@ class LocalComponents(
         rng, plan = self._generator(), Plan.of(self, points)
         engine = self._choose_engine(plan.work)
         penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
+        if penalty.local == 0:
+            refuse_twins(points)
         learning, held = points, None
         if self.early_stopping:
             learning, held = (points[r] for r in hold_back(points, self.validation_fraction, rng))

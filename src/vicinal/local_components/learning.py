@@ -23,10 +23,14 @@ from vicinal.local_components.equations import (
 )
 from vicinal.neighborhood import Engine
 
-__all__ = ["Batching", "GlobalFrame", "LocalProblem", "Penalty", "hold_back"]
+__all__ = ["Batching", "GlobalFrame", "LocalProblem", "Penalty", "hold_back", "refuse_twins"]
 
-# Variance of the kernel, relative to that of the data, below which it is on its way to zero.
-COLLAPSED = 1e-8
+# Variance of the kernel, relative to that of the data, below which it is on its way to zero. So
+# little because a few far outliers may make out all of the latter.
+COLLAPSED = 1e-13
+
+# Points tried one by one for an equal one before all are compared.
+_TRIES = 10
 
 # What a validation score or a likelihood after batches may cost: so many points, at most, against
 # so many others.
@@ -181,7 +185,11 @@ class LocalProblem:
             if not left:
                 order = rng.permutation(n)
                 left.extend(np.array_split(order, -(-n // batching.size)))
-            return self._visit(scatter, *self._drawn(left.pop(), batching.n_keys, rng))
+            queries, keys, own = self._drawn(left.pop(), batching.n_keys, rng)
+            objective, found = self._visit(scatter, queries, keys, own)
+            if len(queries) >= 2 * len(found):
+                self._check_alive(found)  # averaged with the old one it would take long to see
+            return objective, found
 
         return step
 
@@ -252,13 +260,26 @@ class LocalProblem:
             return
         n, d = self.points.X.shape
         why = "in some direction every point has a twin (a binary feature, repeated rows)"
-        if n <= 2 * d - 2:
-            why = f"{n} points in {d} dimensions are too few"
-        raise CollapseError(
-            f"the kernel covariance collapses, as its likelihood has no upper bound: {why}. Set "
-            'regularization to a small positive variance or to "auto", drop the feature, or '
-            "reduce the dimension first."
-        )
+        raise _collapse(f"{n} points in {d} dimensions are too few" if n <= 2 * d - 2 else why)
+
+
+def refuse_twins(points: Points) -> None:
+    """Refuse points that all occur more than once: a leave-one-out likelihood has no bound then."""
+    X = points.X
+    for position in range(min(_TRIES, len(X))):  # one without an equal is enough, and likely
+        if (points.counts * (X[position] == X).all(axis=1)).sum() <= 1:
+            return
+    _, which = np.unique(X, axis=0, return_inverse=True)
+    if np.bincount(which.ravel(), points.counts).min() > 1:
+        raise _collapse("every row has a twin")
+
+
+def _collapse(why: str) -> CollapseError:
+    return CollapseError(
+        f"the kernel covariance collapses, as its likelihood has no upper bound: {why}. Set "
+        'regularization to a small positive variance or to "auto", drop the feature, or '
+        "reduce the dimension first."
+    )
 
 
 def global_moments(points: Points) -> tuple[NDArray, NDArray]:

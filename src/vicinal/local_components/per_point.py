@@ -6,9 +6,10 @@ The kernel at point j has a covariance T_j of its own, held to the shared one by
     log N(u; u_j, T_j) = -½ uᵀ P_j u + uᵀ P_j u_j - ½ u_jᵀ P_j u_j - ½ log |T_j| + const,
 
 with P_j = T_j⁻¹, is a product φ(u)·ψ_j of features of the query and of the key, which
-|αφ - (-ψ/2α)|² = α²|φ|² + φ·ψ + |ψ|²/4α² turns into a squared distance: the norms go to the row
+|αφ - (-ψ/2α)|² = |αφ|² + φ·ψ + |ψ/2α|² turns into a squared distance: the norms go to the row
 and to the weight of the key, and the shared computation does the rest. Its moments are the sums of
-u uᵀ and u that the M-step needs. The price is d (d + 3) / 2 coordinates instead of d.
+u uᵀ and u that the M-step needs. The price is d (d + 3) / 2 coordinates instead of d, and rounding
+in the unit of the largest |u|², in kernel widths.
 """
 
 from collections.abc import Callable
@@ -25,6 +26,10 @@ from vicinal.local_components.learning import PATIENCE
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
 
 __all__ = ["PerPointDensity", "PerPointProblem", "per_point_validation"]
+
+
+# Of an exponent.
+_MOST_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,7 @@ class _Kernels:
     ) -> tuple[NDArray, "_Looked"]:
         """log Σ_j N(u; u_j, T_j) (2π)^(d/2) over the kernels, own ones left out, shape (n,)."""
         phi, psi = _features(u), self.features
-        # Both terms as small as can be: their rounding is what the trick costs.
-        alpha = float(np.sqrt(0.5 * _longest(psi) / _longest(phi)))
+        alpha = _balance(phi, psi, u.shape[1])
         log_weights = (
             self.log_heights
             - 0.5 * np.einsum("nij,ni,nj->n", self.precisions, self.centers.X, self.centers.X)
@@ -84,7 +88,7 @@ class _Looked:
     pairs: Pairs
     log_slope: NDArray
     centroid: NDArray
-    alpha: float
+    alpha: NDArray
 
 
 @dataclass(frozen=True)
@@ -225,6 +229,23 @@ def _features(u: NDArray) -> NDArray:
     """φ: u, then the products of its coordinates, shape (n, d (d + 3) / 2)."""
     rows, columns = np.triu_indices(u.shape[1])
     return np.hstack([u, u[:, rows] * u[:, columns]])
+
+
+def _balance(phi: NDArray, psi: NDArray, d: int) -> NDArray:
+    """α of linear and of quadratic features: both norms as small as can be, as they round.
+
+    Refuses points so far out that nothing would be left of the others.
+    """
+    parts = slice(d), slice(d, None)
+    longest = np.array([[_longest(f[:, part]) for part in parts] for f in (phi, psi)])
+    longest = np.maximum(longest, np.finfo(float).tiny)
+    if 4.0 * np.finfo(float).eps * longest.prod(axis=0).sum() > _MOST_ROUNDING:
+        raise ValueError(
+            f"a point lies {longest[0, 0]:.1e} kernel widths from the others: local covariances "
+            "lose their digits. Drop it, or use covariance='full'."
+        )
+    alphas = np.sqrt(0.5 * longest[1] / longest[0])
+    return np.repeat(alphas, (d, phi.shape[1] - d))
 
 
 def _longest(features: NDArray) -> float:

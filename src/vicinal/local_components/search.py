@@ -49,8 +49,7 @@ def search(step: Step, form: Form, start: NDArray) -> NDArray:
 
 def _some_updates(step: Step, start: NDArray) -> tuple[NDArray, float]:
     try:
-        scatter = few_updates(em(step), start, N_UPDATES)
-        return scatter, step(scatter)[0]
+        return few_updates(em(step), start, N_UPDATES)
     except CollapseError:
         return start, -np.inf
 

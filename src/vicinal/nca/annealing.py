@@ -86,5 +86,5 @@ def _fade(objective: ValueAndGradient, A: NDArray, P: NDArray, going: NDArray) -
     B = np.linalg.solve(P.T, A.T).T
     for _ in range(_RAISES):
         penalties[going] += raise_by
-        B = few_updates(lbfgs(penalized_rows), B, _UPDATES)
+        B = few_updates(lbfgs(penalized_rows), B, _UPDATES)[0]
     return B @ P

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from vicinal import LocalComponents
+from vicinal.local_components.density import ParzenDensity
+from vicinal.local_components.equations import Points, Shape
+from vicinal.neighborhood.blocked import BlockedEngine
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_local=st.integers(1, 3))
+@settings(max_examples=20)
+def test_climbing_never_descends(seed, n_local):
+    rng = np.random.default_rng(seed)
+    X, queries = rng.normal(size=(20, 3)), 2 * rng.normal(size=(6, 3))
+    shape = Shape(rng.normal(size=(3, 3)) + 2 * np.eye(3), n_local)
+    density = ParzenDensity(Points(X, rng.uniform(0.5, 3, 20)), X.mean(axis=0), shape)
+    engine = BlockedEngine(1, compiled=False)
+    before = density.log_density(queries, engine)
+    after = density.log_density(density.climb(queries, engine), engine)
+    assert (after >= before - 1e-10).all()
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"covariance": "local"}, {"covariance": "spherical"}], ids=str
+)
+def test_blobs_are_found(settings):
+    X, y = make_blobs([60, 40, 50], n_features=2, cluster_std=0.6, random_state=3)
+    model = LocalComponents(regularization=0.1, **settings).fit(X)
+    centers, labels = model.modes()
+    assert adjusted_rand_score(y, labels) > 0.95
+    heights = model.score_samples(centers)
+    assert (np.diff(heights) <= 1e-9).all()
+    # Modes: no point around is higher.
+    around = centers[:3, None] + 0.05 * np.random.default_rng(0).normal(size=(1, 50, 2))
+    lower = model.score_samples(around.reshape(-1, 2)).reshape(3, 50)
+    assert (lower.max(axis=1) <= heights[:3] + 1e-6).all()
+    _, new = model.modes(centers)
+    assert_array_equal(new, np.arange(len(centers)))
+
+
+def test_in_gaussian_directions_the_mode_is_the_mean():
+    X = load_iris(return_X_y=True)[0]
+    model = LocalComponents(gaussian="search").fit(X)
+    centers, labels = model.modes(X[::10])
+    assert len(labels) == 15
+    assert labels.max() == len(centers) - 1
+    assert_allclose((centers - model.mean_) @ model.gaussian_components_.T, 0.0, atol=1e-9)
+
+
+def test_setosa_is_a_cluster_of_its_own():
+    X, y = load_iris(return_X_y=True)
+    centers, labels = LocalComponents(gaussian="search", regularization=0.05).fit(X).modes()
+    assert not set(labels[y == 0]) & set(labels[y != 0])
+    assert 2 <= len(centers) <= 10
