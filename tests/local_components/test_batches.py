@@ -141,6 +141,8 @@ def test_a_stream_goes_on_from_a_fit(iris):
     model.partial_fit(iris[:1], sample_weight=[2.0])
     assert_allclose(model.covariance_, before, rtol=0.1)
     assert len(model._density.points) == 151
+    with pytest.raises(ValueError, match="X has 3 features, but LocalComponents is expecting 4"):
+        LocalComponents().fit(iris).partial_fit(iris[:5, :3])
     assert not hasattr(model.fit(iris), "_stream")
     assert_allclose(model.covariance_, before, rtol=1e-12)
 

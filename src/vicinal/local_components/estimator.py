@@ -443,9 +443,9 @@ class LocalComponents(
 
     def _checked(self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int) -> Points:
         """Points and weights; rows of weight 0 are as good as absent."""
-        first = not hasattr(self, "_stream") or at_least == 2
+        is_first = at_least == 2  # later rows of a stream may come one by one
         rows = validate_data(
-            self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=first
+            self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=is_first
         )
         check_parameters(self, rows.shape[1])
         weights = check_weights(sample_weight, rows)

@@ -284,8 +284,8 @@ def _collapse(why: str) -> CollapseError:
 
 def global_moments(points: Points) -> tuple[NDArray, NDArray]:
     """Mean and covariance, divided by n, copies counted."""
-    mean = np.average(points.X, axis=0, weights=points.weights)
-    centered = (points.X - mean).astype(np.float64, copy=False)
+    mean = points.counts @ points.X.astype(np.float64, copy=False) / points.total
+    centered = points.X - mean
     weighted = centered if points.weights is None else points.weights[:, None] * centered
     return mean, centered.T @ weighted / points.total
 

@@ -25,12 +25,12 @@ _SHARES = (*(10.0**-k for k in range(8)), 0.0)
 # What is tried around the best of them in the end.
 _FINER = 10.0**0.5
 
-# Candidates in a row that may bring nothing; updates of EM for each, and the least one must gain;
-# points to learn from.
-_PATIENCE, _N_UPDATES, _LEAST_GAIN, _MOST_POINTS = 2, 30, 1e-3, 5000
+# Candidates in a row that may bring nothing; updates of EM for each, and the least one must gain
+# per dimension; points to learn from.
+_PATIENCE, _N_UPDATES, _LEAST_GAIN, _MOST_POINTS = 2, 30, 3e-4, 5000
 
 # Few points held back say little: then hold others back in turn, until so many were, or five times.
-_ENOUGH_HELD, _MOST_FOLDS = 1000, 5
+_ENOUGH_HELD, _MOST_FOLDS = 400, 5
 
 Fold = tuple[Points, Points]
 
@@ -104,7 +104,8 @@ def _score(
         frame = GlobalFrame.of(learning, form, penalty.global_)
         problem = LocalProblem(learning, frame, form, penalty, engine)
         method = problem.method(accelerate, None, rng)
-        scatter, _ = few_updates(method, frame.start(form), _N_UPDATES, _LEAST_GAIN)
+        least_gain = _LEAST_GAIN * len(frame.mean)
+        scatter, _ = few_updates(method, frame.start(form), _N_UPDATES, least_gain)
         return problem.validation(held, 1, None, rng).score(scatter)
 
     return _mean(folds, of)
