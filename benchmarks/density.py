@@ -5,8 +5,8 @@
 Random splits 75/25, the same for every method. Peers: scikit-learn (KernelDensity,
 GaussianMixture, FastICA with kernel densities of the sources), SciPy, statsmodels and KDEpy;
 the last two are left out where they are not installed. Needs the data sets (set VICINAL_DATA);
-one that is not here is skipped. All sets take hours, most of them for usps. On a machine with
-other work, set OPENBLAS_NUM_THREADS=1: waiting threads slow small matrices down many times over.
+one that is not here is skipped. Every fit is reported on stderr as it ends. On a machine with other
+work, set OPENBLAS_NUM_THREADS=1: threads that wait for each other slow small matrices down.
 """
 
 import argparse

@@ -39,8 +39,10 @@ def check_parameters(model: Any, n_features: int) -> None:
         if getattr(model, name) is not None:
             check_count(name, getattr(model, name), least)
     _check_discount(model.discount)
-    if check_nonnegative("smoothing", model.smoothing) == 0:
-        raise ValueError("smoothing=0 lets the covariance of a lonely point vanish: raise it.")
+    if isinstance(model.smoothing, str):
+        check_choice("smoothing", model.smoothing, ("auto",))
+    else:
+        check_count("smoothing", model.smoothing, 1)
     _check_together(model)
 
 

@@ -1,7 +1,8 @@
-"""One covariance per point: Manifold Parzen windows, and where further steps of EM lead.
+"""One covariance per point: Manifold Parzen windows, and where steps of EM lead from there.
 
-The kernel at point j has a covariance T_j of its own, held to the shared one by a prior worth
-`smoothing` points. Everything is in coordinates u in which the shared kernels are round. There
+The kernel at point j has a covariance T_j of its own. It begins as τ R_j, with R_j the covariance
+of the points around j and τ, the same for all, by EM; then EM moves it, held there by a prior
+worth as many points. Everything is in coordinates u in which the shared kernels are round. There
 
     log N(u; u_j, T_j) = -½ uᵀ P_j u + uᵀ P_j u_j - ½ u_jᵀ P_j u_j - ½ log |T_j| + const,
 
@@ -13,23 +14,35 @@ in the unit of the largest |u|², in kernel widths.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
 
-from vicinal.fitting import Validation
+from vicinal.fitting import Validation, em, few_updates
 from vicinal.local_components.density import draw_positions
 from vicinal.local_components.equations import Points, Shape
 from vicinal.local_components.learning import PATIENCE
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
 
-__all__ = ["PerPointDensity", "PerPointProblem", "per_point_validation"]
+__all__ = [
+    "PerPointDensity",
+    "PerPointProblem",
+    "neighborhood_covariances",
+    "per_point_validation",
+]
 
 
 # Of an exponent.
 _MOST_ROUNDING = 1e-3
+
+# Updates of the common scale, and what one must gain.
+_MOST_SCALE_STEPS, _LEAST_GAIN = 50, 1e-6
+
+# Coordinates of neighbors held at a time.
+_BLOCK_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -98,40 +111,48 @@ class PerPointProblem:
     Attributes
     ----------
     points : Points
-    smoothing : float
-        Number of points the shared covariance counts for beside those around a
-        point: the prior -(s/2) Σ_j (log |T_j| + tr T_j⁻¹ - d) on the log-likelihood.
+    prior : ndarray of shape (n, d, d)
+        N_j, covariances that those of the kernels are held to.
+    strength : float
+        How many points the prior counts for: s in the prior
+        -(s/2) Σ_j (log |T_j| - log |N_j| + tr T_j⁻¹ N_j - d) on the log-likelihood.
     log_volume : float
         Log-determinant of the map to the user's coordinates, where likelihoods are reported.
     engine : Engine
     """
 
     points: Points
-    smoothing: float
+    prior: NDArray
+    strength: float
     log_volume: float
     engine: Engine
 
-    @property
-    def start(self) -> NDArray:
-        """The shared covariance at every point, shape (n, d, d)."""
-        n, d = self.points.X.shape
-        return np.tile(np.eye(d), (n, 1, 1))
-
     def step(self, covariances: NDArray) -> tuple[float, NDArray]:
         """Mean leave-one-out log-likelihood less the penalty, and the next covariances."""
-        points, n = self.points, len(self.points)
-        kernels = _Kernels(points, covariances)
-        log_others, looked = kernels.log_sums(points.X, self.engine, np.arange(n))
-        log_mass = _with_copies(log_others, points, kernels)
-        likelihood = self._mean(log_mass)
-        others = np.exp(log_others - log_mass)
-        columns = self.engine.columns(
-            looked.pairs, GAUSSIAN, looked.log_slope, (points.counts * others)[None, :]
-        )
-        copies = points.counts * (1.0 - others)  # of the point itself, at distance 0
-        scatter = _scatter(columns.moment / looked.alpha, columns.total, points.X)
-        following = self._maximize(scatter, columns.total + copies)
+        kernels = _Kernels(self.points, covariances)
+        likelihood, scatter, totals = self._expect(kernels)
+        strength = (self.strength * self.points.counts)[:, None, None]
+        # T_j = (S_j + s N_j) / (c_j + s)
+        following = (scatter + strength * self.prior) / (totals[:, None, None] + strength)
         return likelihood - self._penalty(kernels), following
+
+    def scale_step(self, scale: NDArray) -> tuple[float, NDArray]:
+        """The same for kernels τ N_j of one scale τ, which is all that is learned.
+
+        A prior worth one point with τ = 1 keeps the scale of points that all have twins from 0.
+        """
+        kernels = _Kernels(self.points, scale * self.prior)
+        likelihood, scatter, _ = self._expect(kernels)
+        d, n, tau = self.points.X.shape[1], self.points.total, float(scale[0])
+        penalty = 0.5 * d * (np.log(tau) + 1.0 / tau - 1.0) / n
+        # Σ_ij λ_ij (u_i - u_j)ᵀ N_j⁻¹ (u_i - u_j)
+        squares = tau * float(np.einsum("nij,nij->", kernels.precisions, scatter))
+        return likelihood - penalty, np.array([(squares + d) / (n * d + d)])
+
+    def scaled(self) -> "PerPointProblem":
+        """The problem with the prior at its likeliest scale."""
+        scale, _ = few_updates(em(self.scale_step), np.ones(1), _MOST_SCALE_STEPS, _LEAST_GAIN)
+        return replace(self, prior=scale * self.prior)
 
     def log_likelihood(self, covariances: NDArray) -> float:
         """Mean leave-one-out log-likelihood."""
@@ -139,11 +160,18 @@ class PerPointProblem:
         log_others, _ = kernels.log_sums(self.points.X, self.engine, np.arange(len(self.points)))
         return self._mean(_with_copies(log_others, self.points, kernels))
 
-    def _maximize(self, scatter: NDArray, totals: NDArray) -> NDArray:
-        """T_j = (S_j + s I) / (c_j + s), shape (n, d, d)."""
-        prior = self.smoothing * self.points.counts
-        weighted = scatter + prior[:, None, None] * np.eye(scatter.shape[-1])
-        return weighted / (totals + prior)[:, None, None]
+    def _expect(self, kernels: _Kernels) -> tuple[float, NDArray, NDArray]:
+        """Likelihood, scatters S_j (n, d, d) and sums c_j (n,) of the responsibilities."""
+        points = self.points
+        log_others, looked = kernels.log_sums(points.X, self.engine, np.arange(len(points)))
+        log_mass = _with_copies(log_others, points, kernels)
+        others = np.exp(log_others - log_mass)
+        columns = self.engine.columns(
+            looked.pairs, GAUSSIAN, looked.log_slope, (points.counts * others)[None, :]
+        )
+        scatter = _scatter(columns.moment / looked.alpha, columns.total, points.X)
+        copies = points.counts * (1.0 - others)  # of the point itself, at distance 0
+        return self._mean(log_mass), scatter, columns.total + copies
 
     def _mean(self, log_mass: NDArray) -> float:
         d, points = self.points.X.shape[1], self.points
@@ -151,9 +179,48 @@ class PerPointProblem:
         return float(points.counts @ log_p) / points.total - self.log_volume
 
     def _penalty(self, kernels: _Kernels) -> float:
-        excess = np.trace(kernels.precisions, axis1=1, axis2=2) - self.points.X.shape[1]
-        each = excess - 2.0 * kernels.log_heights
-        return 0.5 * self.smoothing * float(self.points.counts @ each) / self.points.total
+        traces = np.einsum("nij,nij->n", kernels.precisions, self.prior)
+        log_ratios = -2.0 * kernels.log_heights - np.linalg.slogdet(self.prior)[1]
+        each = log_ratios + traces - self.points.X.shape[1]
+        return 0.5 * self.strength * float(self.points.counts @ each) / self.points.total
+
+
+def neighborhood_covariances(points: Points, n_neighbors: int) -> NDArray:
+    """Covariance of each point and its nearest neighbors, copies counted, shape (n, d, d).
+
+    In units of their mean size, in which a round one that counts as one point keeps them
+    invertible.
+    """
+    X, counts = points.X, points.counts
+    n, d = X.shape
+    n_neighbors = min(n_neighbors, n - 1)
+    index = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(X)  # one finds itself
+    out = np.empty((n, d, d))
+    step = max(1, _BLOCK_NUMBERS // (d * (n_neighbors + 1)))
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        nearest = np.column_stack([rows, index.kneighbors(X[rows], return_distance=False)])
+        out[rows] = _weighted_covariances(X[nearest], _shares(nearest, counts, n_neighbors))
+    traces = np.trace(out, axis1=1, axis2=2)
+    size = max(float(counts @ traces) / (points.total * d), np.finfo(float).tiny)
+    return (n_neighbors * out / size + np.eye(d)) / (n_neighbors + 1)
+
+
+def _shares(nearest: NDArray, counts: NDArray, n_neighbors: int) -> NDArray:
+    """How often each of the nearest is counted until, with the point itself, all places are taken.
+
+    `nearest` begins with the point itself, which may come again: `kneighbors` does not know it.
+    """
+    weights = counts[nearest]
+    weights[:, 1:] *= nearest[:, 1:] != nearest[:, :1]
+    before = np.cumsum(weights, axis=1) - weights
+    return np.clip(n_neighbors + 1.0 - before, 0.0, weights)
+
+
+def _weighted_covariances(members: NDArray, shares: NDArray) -> NDArray:
+    total = shares.sum(axis=1)[:, None]
+    centered = members - (np.einsum("nk,nkd->nd", shares, members) / total)[:, None, :]
+    return np.einsum("nk,nkd,nke->nde", shares / total, centered, centered, optimize=True)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import CollapseError, few_updates
-from vicinal.local_components.equations import Form, Points
+from vicinal.local_components.equations import Form, Points, Shape
 from vicinal.local_components.learning import (
     GlobalFrame,
     LocalProblem,
@@ -15,9 +15,14 @@ from vicinal.local_components.learning import (
     hold_back,
     some,
 )
+from vicinal.local_components.per_point import (
+    PerPointDensity,
+    PerPointProblem,
+    neighborhood_covariances,
+)
 from vicinal.neighborhood import Engine
 
-__all__ = ["choose_penalty"]
+__all__ = ["choose_penalty", "choose_smoothing"]
 
 # Candidates, as shares of the mean variance of a feature: decades down from 1, then 0.
 _SHARES = (*(10.0**-k for k in range(8)), 0.0)
@@ -31,6 +36,9 @@ _PATIENCE, _N_UPDATES, _LEAST_GAIN, _MOST_POINTS = 2, 30, 3e-4, 5000
 
 # Few points held back say little: then hold others back in turn, until so many were, or five times.
 _ENOUGH_HELD, _MOST_FOLDS = 400, 5
+
+# Sizes of neighborhoods to try.
+_NEIGHBORHOODS = (10, 20, 40, 80, 160, 320)
 
 Fold = tuple[Points, Points]
 
@@ -64,6 +72,34 @@ def choose_penalty(
 
     nu_local = unit * _best(score)
     return Penalty(nu_global if form.gaussian else nu_local, nu_local)
+
+
+def choose_smoothing(
+    points: Points,
+    shape: Shape,
+    mean: NDArray,
+    fraction: float,
+    engine: Engine,
+    rng: np.random.Generator,
+) -> int:
+    """The size of neighborhoods under whose covariances points held back are likeliest."""
+    points = some(points, _MOST_POINTS, rng)
+    folds = _folds(points, fraction, rng)
+    n = min(len(learning) for learning, _ in folds)
+
+    def score(n_neighbors: int) -> float:
+        def of(learning: Points, held: Points) -> float:
+            centers = Points(shape.coordinates(learning.X - mean), learning.weights)
+            prior = neighborhood_covariances(centers, n_neighbors)
+            problem = PerPointProblem(centers, prior, n_neighbors, shape.log_volume, engine)
+            density = PerPointDensity(learning, mean, shape, problem.scaled().prior)
+            log_p = density.log_density(held.X, engine)
+            return float(np.average(log_p, weights=held.weights))
+
+        return _mean(folds, of)
+
+    sizes = [size for size in _NEIGHBORHOODS if size < n] or [max(1, n - 1)]
+    return max(sizes, key=score)
 
 
 def _folds(points: Points, fraction: float, rng: np.random.Generator) -> list[Fold]:
