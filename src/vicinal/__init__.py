@@ -8,24 +8,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vicinal import datasets, local_components, nca
+    from vicinal import coincidence, datasets, local_components, nca
+    from vicinal.coincidence import CoincidenceClassifier, LatentCoincidence
     from vicinal.local_components import LocalComponents
     from vicinal.nca import NeighborhoodComponents
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "CoincidenceClassifier",
+    "LatentCoincidence",
     "LocalComponents",
     "NeighborhoodComponents",
     "__version__",
+    "coincidence",
     "datasets",
     "local_components",
     "nca",
 ]
 
 _HOMES = {
+    "CoincidenceClassifier": "vicinal.coincidence",
+    "LatentCoincidence": "vicinal.coincidence",
     "LocalComponents": "vicinal.local_components",
     "NeighborhoodComponents": "vicinal.nca",
+    "coincidence": "vicinal.coincidence",
     "datasets": "vicinal.datasets",
     "local_components": "vicinal.local_components",
     "nca": "vicinal.nca",

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.inputs.pairs import check_pairs
+from vicinal.inputs.pairs import split_pairs
 
 __all__ = ["LinearMapMixin", "MahalanobisMixin"]
 
@@ -27,34 +27,39 @@ class MahalanobisMixin:
         check_is_fitted(self)
         return self.components_.T @ self.components_
 
-    def pair_distance(self, pairs: Any) -> NDArray:
+    def pair_distance(self, pairs: Any, X: Any = None) -> NDArray:
         """Learned distance between the two points of each pair.
 
         Parameters
         ----------
-        pairs : array-like of shape (n_pairs, 2, n_features)
+        pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
+            Two points each, or the positions of two rows of `X`.
+        X : array-like of shape (n_samples, n_features), optional
 
         Returns
         -------
         ndarray of shape (n_pairs,)
         """
         check_is_fitted(self)
-        points = check_pairs(pairs, self.components_.shape[1])
-        difference = (points[:, 0] - points[:, 1]) @ self.components_.T
-        return np.linalg.norm(difference, axis=1)
+        points, positions = split_pairs(pairs, X, self.components_.shape[1])
+        # Less their mean: an offset costs digits.
+        Z = (points - points.mean(axis=0)) @ self.components_.T if len(points) else points
+        return np.linalg.norm(Z[positions[:, 0]] - Z[positions[:, 1]], axis=1)
 
-    def pair_score(self, pairs: Any) -> NDArray:
+    def pair_score(self, pairs: Any, X: Any = None) -> NDArray:
         """Similarity of the two points of each pair: minus their distance.
 
         Parameters
         ----------
-        pairs : array-like of shape (n_pairs, 2, n_features)
+        pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
+            Two points each, or the positions of two rows of `X`.
+        X : array-like of shape (n_samples, n_features), optional
 
         Returns
         -------
         ndarray of shape (n_pairs,)
         """
-        return -self.pair_distance(pairs)
+        return -self.pair_distance(pairs, X)
 
 
 class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MahalanobisMixin):

@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_random_state
 from vicinal.inputs.checks import check_choice
 from vicinal.inputs.features import Moments
 
-__all__ = ["STARTS", "reach_neighbors", "solver_coordinates", "starting_map"]
+__all__ = ["STARTS", "given_map", "reach_neighbors", "solver_coordinates", "starting_map"]
 
 STARTS = ("auto", "rca", "lda", "pca", "identity", "random")
 
@@ -66,7 +66,7 @@ def starting_map(
     """
     D = known.means.shape[1]
     if not isinstance(init, str):
-        return unit * _given(init, n_components, D)
+        return unit * given_map(init, n_components, D)
     init = check_choice("init", init, STARTS)
     if init == "identity":
         return unit * np.eye(n_components, D)
@@ -121,7 +121,8 @@ def solver_coordinates(A: NDArray, known: Moments) -> tuple[NDArray, NDArray]:
     return B / c, directions.T * (c / scale)[:, None]
 
 
-def _given(init: Any, n_components: int, n_features: int) -> NDArray:
+def given_map(init: Any, n_components: int, n_features: int) -> NDArray:
+    """The user's own map, if it has the right shape."""
     start = check_array(init, dtype=np.float64, input_name="init", copy=True)
     if start.shape != (n_components, n_features):
         raise ValueError(

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from vicinal.fitting import Outcome, em, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.inputs.checks import check_count, check_weights
+from vicinal.inputs.splits import hold_back_any
 from vicinal.local_components.checks import check_parameters, check_streaming
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.equations import Points, Shape
 from vicinal.local_components.learning import (
     GlobalFrame,
     LocalProblem,
-    hold_back,
     refuse_twins,
 )
 from vicinal.local_components.modes import find_modes
@@ -267,7 +267,8 @@ class LocalComponents(
             refuse_twins(points)
         learning, held = points, None
         if self.early_stopping:
-            learning, held = (points[r] for r in hold_back(points, self.validation_fraction, rng))
+            parts = hold_back_any(len(points), self.validation_fraction, rng)
+            learning, held = (points[rows] for rows in parts)
         frame = GlobalFrame.of(learning, plan.form, penalty.global_)
         problem = LocalProblem(learning, frame, plan.form, penalty, engine)
 

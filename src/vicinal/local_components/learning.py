@@ -23,7 +23,7 @@ from vicinal.local_components.equations import (
 )
 from vicinal.neighborhood import Engine
 
-__all__ = ["Batching", "GlobalFrame", "LocalProblem", "Penalty", "hold_back", "refuse_twins"]
+__all__ = ["Batching", "GlobalFrame", "LocalProblem", "Penalty", "refuse_twins"]
 
 # Variance of the kernel, relative to that of the data, below which it is on its way to zero. So
 # little because a few far outliers may make out all of the latter.
@@ -32,9 +32,8 @@ COLLAPSED = 1e-13
 # Points tried one by one for an equal one before all are compared.
 _TRIES = 10
 
-# What a validation score or a likelihood after batches may cost: so many points, at most, against
-# so many others.
-MOST_HELD_BACK, MOST_VALIDATION_KEYS = 5000, 20_000
+# What a validation score may cost: so many points, at most, to look at.
+MOST_VALIDATION_KEYS = 20_000
 
 # Validation checks over a batched fit; how many in a row may bring nothing in an exact one.
 N_CHECKS, PATIENCE = 40, 5
@@ -288,19 +287,6 @@ def global_moments(points: Points) -> tuple[NDArray, NDArray]:
     centered = points.X - mean
     weighted = centered if points.weights is None else points.weights[:, None] * centered
     return mean, centered.T @ weighted / points.total
-
-
-def hold_back(points: Points, fraction: float, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """Rows to learn from and rows for validation (`MOST_HELD_BACK` at most), both sorted."""
-    n = len(points)
-    n_held = min(int(np.ceil(fraction * n)), MOST_HELD_BACK)
-    if n - n_held < 2:
-        raise ValueError(
-            f"validation_fraction={fraction} of {n} points leaves {n - n_held} to learn from: "
-            "lower it, or set early_stopping=False and regularization to a number."
-        )
-    order = rng.permutation(n)
-    return np.sort(order[n_held:]), np.sort(order[:n_held])
 
 
 def some(points: Points, most: int, rng: np.random.Generator) -> Points:

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import CollapseError, few_updates
+from vicinal.inputs.splits import hold_back_any
 from vicinal.local_components.equations import Form, Points, Shape
 from vicinal.local_components.learning import (
     GlobalFrame,
     LocalProblem,
     Penalty,
     global_moments,
-    hold_back,
     some,
 )
 from vicinal.local_components.per_point import (
@@ -104,7 +104,7 @@ def choose_smoothing(
 
 def _folds(points: Points, fraction: float, rng: np.random.Generator) -> list[Fold]:
     """Points to learn from and points held back, one or several times."""
-    n_held = len(hold_back(points, fraction, rng)[1])
+    n_held = len(hold_back_any(len(points), fraction, rng)[1])
     n_folds = min(_MOST_FOLDS, int(np.ceil(_ENOUGH_HELD / n_held)), len(points) // n_held)
     order = rng.permutation(len(points))
     parts = [order[k * n_held : (k + 1) * n_held] for k in range(max(1, n_folds))]

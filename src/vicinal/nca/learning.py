@@ -34,16 +34,15 @@ from vicinal.nca.equations import (
 from vicinal.nca.recipe import Recipe
 from vicinal.neighborhood import Engine
 
-__all__ = ["Coordinates", "Problem", "TrainingSet", "hold_back"]
+__all__ = ["Coordinates", "Problem", "TrainingSet"]
 
 EXACT = {"lbfgs": lbfgs, "cg": conjugate_gradients, "bold-driver": bold_driver}
 
 # Adam's first rate, as a share of the root mean square of the start (docs/decisions/0006).
 ADAM_RATE = 0.03
 
-# What a validation score costs must not grow with the data: at most so many points held back,
-# against at most so many others.
-MOST_HELD_BACK, MOST_VALIDATION_KEYS = 5000, 20_000
+# What a validation score costs must not grow with the data: at most so many points are looked at.
+MOST_VALIDATION_KEYS = 20_000
 
 # Validation checks over a batched fit, and how many in a row may bring nothing (thesis 5.3.2).
 N_CHECKS, PATIENCE = 40, 25
@@ -142,33 +141,6 @@ class TrainingSet:
             return self
         chosen = np.sort(rng.choice(len(rows), size, replace=False))
         return TrainingSet(self.features, self.labels, self.weights, rows[chosen])
-
-
-def hold_back(
-    labels: NDArray, fraction: float, rng: np.random.Generator
-) -> tuple[NDArray, NDArray]:
-    """Rows to learn from and rows for validation: a share of every class, two left in each.
-
-    Both are sorted. At most `MOST_HELD_BACK` are held back.
-    """
-    share = min(fraction, MOST_HELD_BACK / len(labels))
-    shuffled = rng.permutation(len(labels))
-    shuffled = shuffled[np.argsort(labels[shuffled], kind="stable")]
-    counts = np.bincount(labels)
-    first = np.cumsum(counts) - counts
-    # Rounding up or down at random keeps the share of small classes right on average.
-    wanted = np.floor(share * counts + rng.random(len(counts))).astype(int)
-    wanted = np.minimum(wanted, np.maximum(counts - 2, 0))
-    if not wanted.any() and counts.max() > 2:
-        wanted[counts.argmax()] = 1
-    if not wanted.any():
-        raise ValueError(
-            f"validation_fraction={fraction} of {len(labels)} points leaves none to validate on: "
-            "raise it, or set early_stopping=False."
-        )
-    rank = np.arange(len(labels)) - first[labels[shuffled]]
-    held = rank < wanted[labels[shuffled]]
-    return np.sort(shuffled[~held]), np.sort(shuffled[held])
 
 
 class _Ahead:

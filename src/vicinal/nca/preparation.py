@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from vicinal.inputs.checks import check_prior
 from vicinal.inputs.features import Moments, moments, standard_units
+from vicinal.inputs.splits import hold_back
 from vicinal.inputs.starts import reach_neighbors, solver_coordinates, starting_map
 from vicinal.nca.annealing import anneal
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.equations import Model, evaluate
-from vicinal.nca.learning import Coordinates, Problem, TrainingSet, hold_back
+from vicinal.nca.learning import Coordinates, Problem, TrainingSet
 from vicinal.nca.recipe import BATCHED_PENALTY, Recipe
 from vicinal.nca.stream import Stream
 from vicinal.neighborhood import LAWS, Engine, Workload, choose_engine

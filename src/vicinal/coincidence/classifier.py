@@ -1,0 +1,198 @@
+"""CoincidenceClassifier: one model of coincidence around the mean of each class (section 3.1)."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vicinal.coincidence.equations import CoincidenceData, State, exponents
+from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
+from vicinal.coincidence.starts import starting_state
+from vicinal.fitting import run
+from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
+from vicinal.neighborhood.pair_list import PairList
+
+__all__ = ["CoincidenceClassifier"]
+
+
+class CoincidenceClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier by the probability that a point coincides with the mean of a class.
+
+    For each class a map W_c and a noise σ_c² are learned from pairs of its mean
+    and a point, which coincide where the point belongs to the class.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Dimension of the maps. None: the number of features.
+    solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
+    init : {"auto", "pca", "identity", "random"}, default="auto"
+        Map to start from, for every class.
+    max_iter : int, default=1000
+        Largest number of updates for each class.
+    tol : float, default=1e-6
+        Gain in mean log-likelihood at which a class's fit has converged.
+    random_state : int, RandomState instance or None, default=None
+        For ``init="random"``.
+    verbose : int, default=0
+        1: show a progress line.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    means_ : ndarray of shape (n_classes, n_features)
+    components_ : ndarray of shape (n_classes, n_components, n_features)
+        W_c.
+    sigma2_ : ndarray of shape (n_classes,)
+    log_likelihood_ : ndarray of shape (n_classes,)
+    n_iter_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    LatentCoincidence : One metric for all.
+
+    References
+    ----------
+    .. [1] M. Der, L. Saul. "Latent coincidence analysis: a hidden variable model
+       for distance metric learning". NIPS 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal import CoincidenceClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(CoincidenceClassifier().fit(X, y).score(X, y) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        solver: str = "lbfgs",
+        init: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "CoincidenceClassifier":
+        """Learn a map and a noise for each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : CoincidenceClassifier
+        """
+        points, targets = validate_data(
+            self, X, y, dtype=(np.float64, np.float32), ensure_min_samples=2
+        )
+        self._check_parameters(points.shape[1])
+        self.classes_, labels = check_classes(targets)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        center = points.mean(axis=0, dtype=np.float64)
+        centered = points - center
+        means = np.array([centered[labels == c].mean(axis=0) for c in range(len(self.classes_))])
+        # Means follow the points, so that a pair is two positions.
+        everything = np.vstack([centered, means])
+        fits = [self._fit_class(everything, labels, c, rng) for c in range(len(means))]
+        states, likelihoods, updates = zip(*fits, strict=True)
+        self.means_ = means + center
+        self.components_ = np.array([state.W for state in states])
+        self.sigma2_ = np.array([state.sigma2 for state in states])
+        self.log_likelihood_, self.n_iter_ = np.array(likelihoods), np.array(updates)
+        return self
+
+    def _fit_class(
+        self, everything: NDArray, labels: NDArray, c: int, rng: np.random.Generator
+    ) -> tuple[State, float, int]:
+        """State, log-likelihood and number of updates."""
+        n = len(labels)
+        pairs = PairList(np.arange(n), np.full(n, n + c), len(everything))
+        data = CoincidenceData(everything, pairs, labels == c, np.zeros(n, dtype=int))
+        problem = CoincidenceProblem(data, self.n_components or everything.shape[1])
+        outcome = run(
+            problem.method(self.solver),
+            problem.pack(starting_state(self.init, data, problem.n_components, rng)),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            name=f"CoincidenceClassifier, class {self.classes_[c]!r}",
+            verbose=self.verbose,
+        )
+        state = problem.without_null_space(problem.unpack(outcome.parameters))
+        return state, outcome.objective * n, max(1, outcome.n_iter)
+
+    def _check_parameters(self, n_features: int) -> None:
+        if self.n_components is not None:
+            check_count("n_components", self.n_components, 1, n_features, " (number of features)")
+        check_choice("solver", self.solver, SOLVERS)
+        check_count("max_iter", self.max_iter, 1)
+        check_nonnegative("tol", self.tol)
+
+    def _log_coincidence(self, X: ArrayLike) -> NDArray:
+        """log P(y_c = 1 | x), shape (n, n_classes)."""
+        check_is_fitted(self)
+        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        columns = []
+        for mean, W, sigma2 in zip(self.means_, self.components_, self.sigma2_, strict=True):
+            squared = np.square((points - mean) @ W.T).sum(axis=1)
+            columns.append(-exponents(squared, len(W), sigma2, np.ones(1)))
+        return np.column_stack(columns)
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray:
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        log_p = self._log_coincidence(X)
+        return log_p - logsumexp(log_p, axis=1, keepdims=True)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Probabilities to coincide with the means of the classes, divided by their sum.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Class whose mean a point most probably coincides with.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        most = self._log_coincidence(X).argmax(axis=1)
+        return self.classes_[most]

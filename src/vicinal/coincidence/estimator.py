@@ -1,0 +1,391 @@
+"""LatentCoincidence: the estimator."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from vicinal.coincidence.equations import CoincidenceData, exponents
+from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
+from vicinal.coincidence.neighbors import labeled_pairs
+from vicinal.coincidence.starts import starting_state
+from vicinal.fitting import Validation, run
+from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
+from vicinal.inputs.checks import (
+    check_choice,
+    check_classes,
+    check_count,
+    check_flag,
+    check_nonnegative,
+    check_share,
+)
+from vicinal.inputs.pairs import check_pair_labels, split_pairs
+from vicinal.inputs.splits import hold_back
+from vicinal.metric import LinearMapMixin
+from vicinal.neighborhood.pair_list import PairList
+
+__all__ = ["LatentCoincidence"]
+
+# Updates without a better score on rows held back after which a fit stops.
+PATIENCE = 20
+
+# What a validation score may cost: so many rows, at most, are looked at.
+MOST_HELD_BACK, MOST_NEIGHBORS = 2000, 20_000
+
+
+class LatentCoincidence(CallbackSupport, LinearMapMixin, BaseEstimator):
+    """Latent coincidence analysis: a metric, and the probability that two points belong together.
+
+    Two points are seen through a linear map with noise, and coincide with a
+    probability that falls with their distance there. The map is learned from
+    labeled points or from labeled pairs.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Dimension of the map. None: the number of features.
+    pairs : {"impostors", "all"}, default="impostors"
+        What labels make of points. Coincident pairs: a point and its
+        `n_targets` nearest of the same class. Others: a point and those of other
+        classes nearer than the last of these, where a point without any is left
+        out; or ("all") a point and the `n_targets` nearest of other classes.
+    n_targets : int, default=3
+    scale : {"shared", "local"}, default="shared"
+        Whether all pairs are measured by one length, or those of every point by
+        its own: where some regions are denser than others.
+    init : {"auto", "pca", "identity", "random"}, array or tuple, default="auto"
+        Map to start from: "auto" is "identity", or "pca" where there are fewer
+        components than features; or a map of shape (n_components, n_features),
+        or a map and σ².
+    solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
+        "em" and "em-endpoints" (as in the paper) need many more updates.
+    max_iter : int, default=1000
+        Largest number of updates.
+    tol : float, default=1e-8
+        The fit has converged when an update gains at most this much mean
+        log-likelihood, or moves the parameters by at most this share of their
+        norm.
+    early_stopping : bool or "auto", default="auto"
+        Hold rows back and keep the map under which `n_targets` nearest neighbors
+        label them best: the likeliest map is seldom the best for that. "auto":
+        where labels are given, but not from pairs.
+    validation_fraction : float, default=0.1
+        Share of the rows held back; at most 2000.
+    random_state : int, RandomState instance or None, default=None
+        For rows held back and ``init="random"``.
+    n_jobs : int, optional
+        Number of threads of the neighbor search in validation.
+    verbose : int, default=0
+        1: show a progress line.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        W.
+    sigma2_ : float
+        σ², variance of the noise in the coordinates of W; κ is 1, with local
+        scales their median.
+    log_likelihood_ : float
+        Of all pairs.
+    is_global_optimum_ : bool or None
+        Whether no map of any rank is likelier, by the conditions of a concave
+        problem; None with local scales, where it is not one.
+    base_rate_ : float
+        Share of coincident pairs among those learned from.
+    n_pairs_ : int
+    validation_score_ : float
+        Share of the rows held back that were labeled right. Only with early
+        stopping.
+    classes_ : ndarray
+        Only where labels were given.
+    n_iter_ : int
+    history_ : dict of str to ndarray
+        "objective" (mean log-likelihood of a pair), "step", "time", the start
+        first, and "validation" with early stopping.
+    converged_ : bool
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    CoincidenceClassifier : One such model around the mean of each class.
+
+    Notes
+    -----
+    Probabilities are calibrated for the mixture of pairs learned from. Those of
+    labels are near pairs only, the hard ones; `pair_probability` can be told the
+    share of coincident pairs to expect (`base_rate`), but not what kind they are.
+    For classes not seen in training the metric can be worse than the Euclidean one.
+
+    References
+    ----------
+    .. [1] M. Der, L. Saul. "Latent coincidence analysis: a hidden variable model
+       for distance metric learning". NIPS 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from vicinal import LatentCoincidence
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = LatentCoincidence(pairs="all", random_state=0).fit(X, y)
+    >>> same, different = model.pair_probability([[X[0], X[1]], [X[0], X[100]]])
+    >>> bool(same > different)
+    True
+    """
+
+    components_: NDArray
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        pairs: str = "impostors",
+        n_targets: int = 3,
+        scale: str = "shared",
+        init: Any = "auto",
+        solver: str = "lbfgs",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.pairs = pairs
+        self.n_targets = n_targets
+        self.scale = scale
+        self.init = init
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "LatentCoincidence":
+        """Learn the map from labeled points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : LatentCoincidence
+        """
+        points, targets = validate_data(
+            self, X, y, dtype=(np.float64, np.float32), ensure_min_samples=2
+        )
+        self._check_parameters(points.shape[1])
+        classes, labels = check_classes(targets)
+        rng, centered = self._generator(), _centered(points)
+        rows, held = np.arange(len(points)), None
+        if self.early_stopping in (True, "auto"):
+            rows, held = hold_back(labels, self.validation_fraction, rng)
+            held = held[:: -(-len(held) // MOST_HELD_BACK)]
+        found = labeled_pairs(centered[rows], labels[rows], self.n_targets, self.pairs)
+        _check_kinds(found[2], self.pairs)
+        problem, validation = self._problem(centered[rows], *found), None
+        if held is not None:
+            validation = self._validation(problem, labels[rows], centered[held], labels[held], rng)
+        self._learn(problem, rng, points, targets, validation)
+        self.classes_ = classes
+        return self
+
+    @with_callbacks
+    def fit_pairs(
+        self, pairs: Any, y: ArrayLike, X: ArrayLike | None = None
+    ) -> "LatentCoincidence":
+        """Learn the map from labeled pairs.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
+            Two points each, or the positions of two rows of `X`. With local
+            scales the first point of a pair is the one that has it.
+        y : array-like of shape (n_pairs,)
+            1 for pairs that coincide, 0 for others.
+        X : array-like of shape (n_samples, n_features), optional
+
+        Returns
+        -------
+        self : LatentCoincidence
+        """
+        points, positions = split_pairs(pairs, X)
+        points = validate_data(self, points, dtype=(np.float64, np.float32))
+        self._check_parameters(points.shape[1])
+        if self.early_stopping is True:
+            raise ValueError(
+                "early_stopping=True holds labeled points back, and pairs have no such labels: "
+                'use fit, or early_stopping="auto" or False.'
+            )
+        coincide = check_pair_labels(y, len(positions))
+        problem = self._problem(_centered(points), positions[:, 0], positions[:, 1], coincide)
+        self._learn(problem, self._generator(), points, None, None)
+        return self
+
+    def _learn(
+        self,
+        problem: CoincidenceProblem,
+        rng: np.random.Generator,
+        points: NDArray,
+        targets: NDArray | None,
+        validation: Validation | None,
+    ) -> None:
+        data = problem.data
+        start = starting_state(self.init, data, problem.n_components, rng)
+
+        def fitted(parameters: NDArray) -> dict[str, Any]:
+            return self._fitted_attributes(problem, parameters, points)
+
+        listeners = ScikitLearnCallbacks(self, self.max_iter, points, targets, fitted)
+        outcome = run(
+            problem.method(self.solver),
+            problem.pack(start),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            validation=validation,
+            callbacks=[listeners],
+            name="LatentCoincidence",
+            verbose=self.verbose,
+        )
+        self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
+        self.converged_ = outcome.converged
+        for name, value in fitted(outcome.parameters).items():
+            setattr(self, name, value)
+        self.log_likelihood_ = outcome.objective * len(data)
+        shared = self.scale == "shared"
+        self.is_global_optimum_ = problem.is_global_optimum(outcome.parameters) if shared else None
+        self.base_rate_, self.n_pairs_ = float(data.coincide.mean()), len(data)
+        self._forget("validation_score_", "classes_")
+        if validation is not None:
+            self.validation_score_ = outcome.validation
+        listeners.close(outcome.parameters)
+
+    def _problem(
+        self, X: NDArray, first: NDArray, second: NDArray, coincide: NDArray
+    ) -> CoincidenceProblem:
+        anchors = np.zeros(len(first), dtype=int)
+        if self.scale == "local":
+            _, same_point = np.unique(X[first], axis=0, return_inverse=True)
+            anchors = same_point.ravel()
+        data = CoincidenceData(X, PairList(first, second, len(X)), coincide, anchors)
+        return CoincidenceProblem(data, self.n_components or X.shape[1], self.scale == "local")
+
+    def _validation(
+        self,
+        problem: CoincidenceProblem,
+        labels: NDArray,
+        held: NDArray,
+        held_labels: NDArray,
+        rng: np.random.Generator,
+    ) -> Validation:
+        """Share of rows held back that their nearest neighbors label right."""
+        keep = np.arange(len(labels))
+        if len(keep) > MOST_NEIGHBORS:
+            keep = np.sort(rng.choice(keep, MOST_NEIGHBORS, replace=False))
+        keys, known = problem.data.X[keep], labels[keep]
+
+        def score(parameters: NDArray) -> float:
+            W = problem.unpack(parameters).W
+            rule = KNeighborsClassifier(min(self.n_targets, len(keep)), n_jobs=self.n_jobs)
+            return float(rule.fit(keys @ W.T, known).score(held @ W.T, held_labels))
+
+        return Validation(score, 1, PATIENCE)
+
+    def _fitted_attributes(
+        self, problem: CoincidenceProblem, parameters: NDArray, points: NDArray
+    ) -> dict[str, Any]:
+        """All that transform and the pair methods need, in units of the median scale."""
+        state = problem.without_null_space(problem.unpack(parameters))
+        unit = float(np.median(state.kappa2))
+        return {
+            "components_": (state.W / np.sqrt(unit)).astype(points.dtype),
+            "sigma2_": state.sigma2 / unit,
+            "n_features_in_": points.shape[1],
+        }
+
+    def pair_probability(
+        self, pairs: Any, base_rate: float | None = None, X: ArrayLike | None = None
+    ) -> NDArray:
+        """Probability that the two points of each pair coincide.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
+            Two points each, or the positions of two rows of `X`.
+        base_rate : float, optional
+            Share of coincident pairs to expect, between 0 and 1. None: that of the
+            pairs learned from, `base_rate_`.
+        X : array-like of shape (n_samples, n_features), optional
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        squared = np.square(self.pair_distance(pairs, X).astype(np.float64))
+        q = exponents(squared, len(self.components_), self.sigma2_, np.ones(1))
+        if base_rate is None:
+            return np.exp(-q)
+        rate = check_share("base_rate", base_rate)
+        # Odds times the change of the prior odds: log odds = -q - log(1 - exp(-q)).
+        log_odds = -q - np.log(np.maximum(-np.expm1(-q), np.finfo(float).tiny))
+        return expit(log_odds + logit(rate) - logit(self.base_rate_))
+
+    def _check_parameters(self, n_features: int) -> None:
+        if self.n_components is not None:
+            check_count("n_components", self.n_components, 1, n_features, " (number of features)")
+        check_choice("pairs", self.pairs, ("impostors", "all"))
+        check_count("n_targets", self.n_targets, 1)
+        check_choice("scale", self.scale, ("shared", "local"))
+        check_choice("solver", self.solver, SOLVERS)
+        check_count("max_iter", self.max_iter, 1)
+        check_nonnegative("tol", self.tol)
+        check_flag("early_stopping", self.early_stopping, ("auto",))
+        check_share("validation_fraction", self.validation_fraction)
+
+    def _forget(self, *names: str) -> None:
+        """Drop attributes of an earlier fit."""
+        for name in names:
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _centered(points: NDArray) -> NDArray:
+    """Less the mean, in double precision: differences of large numbers lose digits."""
+    return points - points.mean(axis=0, dtype=np.float64)
+
+
+def _check_kinds(coincide: NDArray, kind: str) -> None:
+    """Both kinds of pairs must have been found."""
+    if not coincide.any() and len(coincide):
+        raise ValueError("no class has two members: there are no coincident pairs to learn from.")
+    if coincide.all():
+        advice = "; use pairs='all'" if kind == "impostors" else ""
+        raise ValueError(
+            "no point has an impostor, one of another class nearer than its targets: there is "
+            f"nothing to push apart{advice}."
+        )

@@ -1,0 +1,153 @@
+"""The likelihood as solvers see it, scales by line search, and the certificate of an optimum."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.coincidence.equations import (
+    CoincidenceData,
+    State,
+    em_differences,
+    em_endpoints,
+    exponents,
+    log_likelihoods,
+    pulls,
+)
+from vicinal.fitting import Method, Step, em, lbfgs
+
+__all__ = ["SOLVERS", "CoincidenceProblem", "likeliest_scales"]
+
+SOLVERS = ("lbfgs", "em", "em-endpoints")
+
+# Where κ² is looked for, and how often the range is halved.
+_SCALE_RANGE, _HALVINGS = (1e-8, 1e8), 45
+
+# A certificate: how far from zero, relative to its parts, the gradient and its eigenvalues may be.
+_CERTAIN = 1e-5
+
+# Directions of differences below this, relative to the largest variance, are none.
+_NO_VARIANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class CoincidenceProblem:
+    """Mean log-likelihood of pairs over the parameters of a solver.
+
+    With one scale for all (κ = 1) these are A = W / √(1 + 2σ²) and log t, t = (p/2) log(1 + 2σ²):
+    the exponent of a pair is t + ½ |A Δ|². With a scale for every anchor they are W and log σ²,
+    and each scale is the likeliest for them.
+
+    Attributes
+    ----------
+    data : CoincidenceData
+    n_components : int
+        p.
+    local : bool
+        Whether every anchor has a scale of its own.
+    """
+
+    data: CoincidenceData
+    n_components: int
+    local: bool = False
+
+    def method(self, solver: str) -> Method:
+        """L-BFGS, or EM in one of its forms."""
+        if solver == "lbfgs":
+            return lbfgs(self.value_and_gradient)
+        return em(self._step_of(em_differences if solver == "em" else em_endpoints))
+
+    def pack(self, state: State) -> NDArray:
+        """Parameters of a state."""
+        if self.local:
+            return np.append(state.W.ravel(), np.log(state.sigma2))
+        c = 1.0 + 2.0 * state.sigma2
+        t = 0.5 * self.n_components * np.log1p(2.0 * state.sigma2)
+        return np.append(state.W.ravel() / np.sqrt(c), np.log(t))
+
+    def unpack(self, parameters: NDArray) -> State:
+        """The state; likeliest scales where there are many."""
+        B, last = parameters[:-1].reshape(self.n_components, -1), float(parameters[-1])
+        if self.local:
+            sigma2 = float(np.exp(np.clip(last, -60.0, 60.0)))
+            return State(B, sigma2, likeliest_scales(self.data, B, sigma2))
+        t = float(np.exp(np.clip(last, -60.0, 60.0)))
+        sigma2 = 0.5 * float(np.expm1(min(2.0 * t / self.n_components, 100.0)))
+        return State(B * np.sqrt(1.0 + 2.0 * sigma2), sigma2, np.ones(1))
+
+    def value_and_gradient(self, parameters: NDArray) -> tuple[float, NDArray]:
+        """Mean log-likelihood and its gradient."""
+        state, data, p = self.unpack(parameters), self.data, self.n_components
+        Z = data.X @ state.W.T
+        squared, kappa2 = data.pairs.squared_distances(Z), state.kappa2[data.anchors]
+        q = exponents(squared, p, state.sigma2, kappa2)
+        pull, n = pulls(q, data.coincide), len(data)
+        value = float(log_likelihoods(q, data.coincide).mean())
+        c = kappa2 + 2.0 * state.sigma2
+        in_W = data.pairs.scatter(pull / c, Z, data.X) / n  # dq/dW = W Δ Δᵀ / c
+        if self.local:
+            # Scales are at their maximum: they need no term of their own.
+            in_log_sigma2 = state.sigma2 * float((pull * (p / c - squared / c**2)).mean())
+            return value, np.append(in_W.ravel(), in_log_sigma2)
+        t = 0.5 * p * np.log1p(2.0 * state.sigma2)
+        # dq/dA = A Δ Δᵀ = √c (W Δ Δᵀ / c), dq/dt = 1
+        in_A = np.sqrt(1.0 + 2.0 * state.sigma2) * in_W
+        return value, np.append(in_A.ravel(), t * float(pull.mean()))
+
+    def is_global_optimum(self, parameters: NDArray) -> bool:
+        """Whether no map of any rank has a higher likelihood, by the conditions of Karush et al.
+
+        The likelihood is concave in t and M = AᵀA. At an optimum G = Σ (d log P / dq) ½ ΔΔᵀ has
+        no positive eigenvalue, G M = 0, and the derivative in t is 0.
+        """
+        state, data = self.unpack(parameters), self.data
+        squared = data.pairs.squared_distances(data.X @ state.W.T)
+        q = exponents(squared, self.n_components, state.sigma2, state.kappa2[data.anchors])
+        pull = pulls(q, data.coincide)
+        G = data.pairs.scatter(pull, data.X, data.X)
+        size = np.linalg.eigvalsh(data.pairs.scatter(np.abs(pull), data.X, data.X))[-1]
+        stationary = np.linalg.norm(state.W @ G, 2) <= _CERTAIN * size * np.linalg.norm(state.W, 2)
+        balanced = abs(pull.sum()) <= _CERTAIN * np.abs(pull).sum()
+        highest = np.linalg.eigvalsh(G)[-1] <= _CERTAIN * size
+        return bool(stationary and balanced and highest)
+
+    def without_null_space(self, state: State) -> State:
+        """Drop what W does in directions in which no pair differs."""
+        return State(state.W @ self._range, state.sigma2, state.kappa2)
+
+    @cached_property
+    def _range(self) -> NDArray:
+        """Projection on directions in which pairs differ, shape (D, D)."""
+        variances, directions = np.linalg.eigh(
+            self.data.pairs.scatter(np.ones(len(self.data)), self.data.X, self.data.X)
+        )
+        seen = directions[:, variances > _NO_VARIANCE * max(variances[-1], 0.0)]
+        return seen @ seen.T
+
+    def _step_of(self, form: Callable[[CoincidenceData, State], tuple[float, State]]) -> Step:
+        def step(parameters: NDArray) -> tuple[float, NDArray]:
+            value, following = form(self.data, self.unpack(parameters))
+            return value / len(self.data), self.pack(following)
+
+        return step
+
+
+def likeliest_scales(data: CoincidenceData, W: NDArray, sigma2: float) -> NDArray:
+    """κ² of every anchor by bisection in log κ²: the likelihood has one peak there.
+
+    As W, σ and κ share a unit, κ² is looked for around 2σ².
+    """
+    squared, p, n = data.pairs.squared_distances(data.X @ W.T), len(W), data.n_anchors
+    low, high = (np.full(n, np.log(bound * 2.0 * sigma2)) for bound in _SCALE_RANGE)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        kappa2 = np.exp(middle)[data.anchors]
+        c = kappa2 + 2.0 * sigma2
+        # dq / d log κ²
+        slope = -0.5 * p * 2.0 * sigma2 / c - 0.5 * squared * kappa2 / c**2
+        q = exponents(squared, p, sigma2, kappa2)
+        rises = np.bincount(data.anchors, pulls(q, data.coincide) * slope, minlength=n) > 0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return np.exp(0.5 * (low + high))

@@ -1,0 +1,118 @@
+"""Which pairs labels make (section 3.2): targets and impostors, found in blocks, never n × n."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+__all__ = ["LabeledPairs", "labeled_pairs"]
+
+# Squared distances held at a time.
+_BLOCK_NUMBERS = 8_000_000
+
+# Matrix products err: so many neighbors more than wanted are looked at, and distances this much
+# larger, relative to the squared norms, before differences decide.
+_SPARE, _SLACK = 5, 1e-9
+
+# First point, second point, and whether they coincide; all of shape (n_pairs,).
+LabeledPairs = tuple[NDArray, NDArray, NDArray]
+
+
+def labeled_pairs(X: NDArray, labels: NDArray, n_targets: int, kind: str) -> LabeledPairs:
+    """Pairs of every point that has any.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+    labels : ndarray of int, shape (n,)
+    n_targets : int
+        k nearest points of the same class are targets, coincident pairs.
+    kind : {"impostors", "all"}
+        What does not coincide: points of other classes nearer than the last
+        target, points without any left out; or the k nearest of other classes.
+    """
+    targets, radii = _targets(X, labels, n_targets)
+    if kind == "all":
+        others = [_nearest(X, members, rest, n_targets) for members, rest in _classes(labels)]
+        firsts = np.concatenate([first for first, _, _ in others])
+        seconds = np.concatenate([second for _, second, _ in others])
+        kept = np.ones(len(X), dtype=bool)
+    else:
+        firsts, seconds = _impostors(X, labels, radii)
+        kept = np.bincount(firsts, minlength=len(X)) > 0
+    mine = kept[targets[0]]
+    first = np.concatenate([targets[0][mine], firsts])
+    second = np.concatenate([targets[1][mine], seconds])
+    coincide = np.arange(len(first)) < mine.sum()
+    order = np.lexsort((second, ~coincide, first))
+    return first[order], second[order], coincide[order]
+
+
+def _classes(labels: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+    """Positions of the members of each class, and of all others."""
+    for c in np.unique(labels):
+        yield np.flatnonzero(labels == c), np.flatnonzero(labels != c)
+
+
+def _targets(X: NDArray, labels: NDArray, k: int) -> tuple[tuple[NDArray, NDArray], NDArray]:
+    """Pairs with targets, and each point's squared distance to the last of them (0: none)."""
+    radii = np.zeros(len(X))
+    found = []
+    for members, _ in _classes(labels):
+        first, second, squared = _nearest(X, members, members, k)
+        np.maximum.at(radii, first, squared)
+        found.append((first, second))
+    first, second = (np.concatenate(part) for part in zip(*found, strict=True))
+    return (first, second), radii
+
+
+def _nearest(
+    X: NDArray, queries: NDArray, keys: NDArray, k: int
+) -> tuple[NDArray, NDArray, NDArray]:
+    """The k keys nearest to each query but itself; of equal ones those of lower position."""
+    wanted = min(k + 1 + _SPARE, len(keys))
+    if wanted == 0:
+        return queries[:0], keys[:0], np.zeros(0)
+    index = NearestNeighbors(n_neighbors=wanted).fit(X[keys])
+    near = keys[index.kneighbors(X[queries], return_distance=False)]
+    squared = _squared(X, np.repeat(queries, wanted), near.ravel()).reshape(near.shape)
+    squared[near == queries[:, None]] = np.inf
+    order = np.lexsort((near, squared), axis=1)[:, :k]
+    near = np.take_along_axis(near, order, axis=1)
+    squared = np.take_along_axis(squared, order, axis=1)
+    real = np.isfinite(squared)
+    first = np.repeat(queries, near.shape[1]).reshape(near.shape)
+    return first[real], near[real], squared[real]
+
+
+def _impostors(X: NDArray, labels: NDArray, radii: NDArray) -> tuple[NDArray, NDArray]:
+    """Points of another class strictly nearer than the last target."""
+    X = X.astype(np.float64, copy=False)
+    centered = X - X.mean(axis=0)
+    norms = np.einsum("nd,nd->n", centered, centered)
+    slack = _SLACK * (norms.max() + norms)
+    found = []
+    step = max(1, _BLOCK_NUMBERS // len(X))
+    for start in range(0, len(X), step):
+        rows = np.arange(start, min(start + step, len(X)))
+        rough = norms[rows, None] + norms - 2.0 * (centered[rows] @ centered.T)
+        near = rough <= (radii[rows] + slack[rows])[:, None]
+        near &= labels[rows, None] != labels
+        i, j = np.nonzero(near)
+        i = rows[i]
+        strictly = _squared(X, i, j) < radii[i]
+        found.append((i[strictly], j[strictly]))
+    first, second = (np.concatenate(part) for part in zip(*found, strict=True))
+    return first, second
+
+
+def _squared(X: NDArray, first: NDArray, second: NDArray) -> NDArray:
+    """Squared distances by differences, some at a time."""
+    out = np.empty(len(first))
+    step = max(1, _BLOCK_NUMBERS // max(1, X.shape[1]))
+    for start in range(0, len(first), step):
+        part = slice(start, start + step)
+        difference = X[first[part]].astype(np.float64) - X[second[part]]
+        out[part] = np.einsum("pd,pd->p", difference, difference)
+    return out

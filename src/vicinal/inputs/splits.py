@@ -1,0 +1,48 @@
+"""Rows held back for validation."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MOST_HELD_BACK", "hold_back", "hold_back_any"]
+
+# What a validation score costs must not grow with the data.
+MOST_HELD_BACK = 5000
+
+
+def hold_back(
+    labels: NDArray, fraction: float, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
+    """Rows to learn from and rows for validation: a share of every class, two left in each.
+
+    Both are sorted. At most `MOST_HELD_BACK` are held back.
+    """
+    share = min(fraction, MOST_HELD_BACK / len(labels))
+    shuffled = rng.permutation(len(labels))
+    shuffled = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    counts = np.bincount(labels)
+    first = np.cumsum(counts) - counts
+    # Rounding up or down at random keeps the share of small classes right on average.
+    wanted = np.floor(share * counts + rng.random(len(counts))).astype(int)
+    wanted = np.minimum(wanted, np.maximum(counts - 2, 0))
+    if not wanted.any() and counts.max() > 2:
+        wanted[counts.argmax()] = 1
+    if not wanted.any():
+        raise ValueError(
+            f"validation_fraction={fraction} of {len(labels)} points leaves none to validate on: "
+            "raise it, or set early_stopping=False."
+        )
+    rank = np.arange(len(labels)) - first[labels[shuffled]]
+    held = rank < wanted[labels[shuffled]]
+    return np.sort(shuffled[~held]), np.sort(shuffled[held])
+
+
+def hold_back_any(n: int, fraction: float, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """The same without classes: rows to learn from, two at least, and rows for validation."""
+    n_held = min(int(np.ceil(fraction * n)), MOST_HELD_BACK)
+    if n - n_held < 2:
+        raise ValueError(
+            f"validation_fraction={fraction} of {n} points leaves {n - n_held} to learn from: "
+            "lower it, or set early_stopping=False and regularization to a number."
+        )
+    order = rng.permutation(n)
+    return np.sort(order[n_held:]), np.sort(order[:n_held])
