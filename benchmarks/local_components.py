@@ -127,7 +127,7 @@ X, test = draw(n), draw(2000)
 LocalComponents(batch_size=500, n_neighbors=500, max_iter=2).fit(X[:2000])  # compile
 start = time.perf_counter()
 with MemoryWatch() as watch:
-    model = LocalComponents({settings}, random_state=0).fit({rows})
+    model = LocalComponents({settings}random_state=0).fit({rows})
     fitted = time.perf_counter() - start
     score = model.score(test)
 print(json.dumps([fitted, watch.above, model.n_iter_, score, X.nbytes / 1e6]))
@@ -143,12 +143,12 @@ def million_table(page: Page, n: int) -> None:
     cases = (
         (
             "B = 1000, N = 3000, 5 passes",
-            f"batch_size=1000, n_neighbors=3000, max_iter={n // 200}",
+            f"batch_size=1000, n_neighbors=3000, max_iter={n // 200}, ",
             "X",
         ),
         (
             "B = 100, N = 30 000, 1 pass",
-            f"batch_size=100, n_neighbors=30000, max_iter={n // 100}, discount=0.01",
+            f"batch_size=100, n_neighbors=30000, max_iter={n // 100}, discount=0.01, ",
             "X",
         ),
         ("exact EM, 20 000 rows", "", "X[:20000]"),

@@ -7,9 +7,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import NeighborhoodComponents
+from vicinal.inputs.splits import MOST_HELD_BACK, hold_back
 from vicinal.nca import recipe
 from vicinal.nca.batches import BATCHINGS
-from vicinal.inputs.splits import MOST_HELD_BACK, hold_back
 
 QUICK = {"max_iter": 60, "batch_size": 200, "random_state": 0}
 

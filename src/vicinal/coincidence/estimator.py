@@ -235,7 +235,11 @@ class LatentCoincidence(CallbackSupport, LinearMapMixin, BaseEstimator):
                 'use fit, or early_stopping="auto" or False.'
             )
         coincide = check_pair_labels(y, len(positions))
-        problem = self._problem(_centered(points), positions[:, 0], positions[:, 1], coincide)
+        owners = positions[:, 0]
+        if X is None and self.scale == "local":  # the same point may come many times
+            owners = np.unique(points[owners], axis=0, return_inverse=True)[1].ravel()
+        centered = _centered(points)
+        problem = self._problem(centered, positions[:, 0], positions[:, 1], coincide, owners)
         self._learn(problem, self._generator(), points, None, None)
         return self
 
@@ -278,12 +282,17 @@ class LatentCoincidence(CallbackSupport, LinearMapMixin, BaseEstimator):
         listeners.close(outcome.parameters)
 
     def _problem(
-        self, X: NDArray, first: NDArray, second: NDArray, coincide: NDArray
+        self,
+        X: NDArray,
+        first: NDArray,
+        second: NDArray,
+        coincide: NDArray,
+        owners: NDArray | None = None,
     ) -> CoincidenceProblem:
+        """Pairs of equal owners (None: of the same first row) share a scale, where it is local."""
         anchors = np.zeros(len(first), dtype=int)
         if self.scale == "local":
-            _, same_point = np.unique(X[first], axis=0, return_inverse=True)
-            anchors = same_point.ravel()
+            anchors = np.unique(first if owners is None else owners, return_inverse=True)[1]
         data = CoincidenceData(X, PairList(first, second, len(X)), coincide, anchors)
         return CoincidenceProblem(data, self.n_components or X.shape[1], self.scale == "local")
 

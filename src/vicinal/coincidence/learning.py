@@ -100,7 +100,7 @@ class CoincidenceProblem:
         """Whether no map of any rank has a higher likelihood, by the conditions of Karush et al.
 
         The likelihood is concave in t and M = AᵀA. At an optimum G = Σ (d log P / dq) ½ ΔΔᵀ has
-        no positive eigenvalue, G M = 0, and the derivative in t is 0.
+        no positive eigenvalue, G M = 0, and the derivative in t is 0, or negative where t is 0.
         """
         state, data = self.unpack(parameters), self.data
         squared = data.pairs.squared_distances(data.X @ state.W.T)
@@ -109,7 +109,8 @@ class CoincidenceProblem:
         G = data.pairs.scatter(pull, data.X, data.X)
         size = np.linalg.eigvalsh(data.pairs.scatter(np.abs(pull), data.X, data.X))[-1]
         stationary = np.linalg.norm(state.W @ G, 2) <= _CERTAIN * size * np.linalg.norm(state.W, 2)
-        balanced = abs(pull.sum()) <= _CERTAIN * np.abs(pull).sum()
+        in_t, t = float(pull.sum()), 0.5 * self.n_components * np.log1p(2.0 * state.sigma2)
+        balanced = max(in_t, abs(t * in_t)) <= _CERTAIN * np.abs(pull).sum()
         highest = np.linalg.eigvalsh(G)[-1] <= _CERTAIN * size
         return bool(stationary and balanced and highest)
 

@@ -19,7 +19,7 @@ __all__ = ["LOG2E", "Arrangement", "Rectangle", "Side", "arrange", "rectangles"]
 LOG2E = float(np.log2(np.e))
 
 # Enough rows for a median that is robust to a few far points; more would only cost time.
-_CENTER_SAMPLE = 2000
+_CENTER_SAMPLE = 1000
 
 # Coordinates whose squared distances still fit in float64 in any realistic dimension.
 _FARTHEST = 1e152

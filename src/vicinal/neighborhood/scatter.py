@@ -75,10 +75,13 @@ def symmetric_scatter(
         Σ_ij C_ij (z_i - z_j)(z_i - z_j)ᵀ.
     """
     queries, keys = pairs.queries, pairs.keys
-    row_moment = np.einsum("pn,pnd->nd", coefficients, rows.centroid)
-    cross = queries.T @ row_moment
-    squares = queries.T @ (coefficients.sum(axis=0)[:, None] * queries)
-    squares += keys.T @ (column_totals[:, None] * keys)
+    row_totals = coefficients.sum(axis=0)
+    cross = queries.T @ np.einsum("pn,pnd->nd", coefficients, rows.centroid)
+    if queries is keys:  # one product instead of two
+        squares = queries.T @ ((row_totals + column_totals)[:, None] * queries)
+    else:
+        squares = queries.T @ (row_totals[:, None] * queries)
+        squares += keys.T @ (column_totals[:, None] * keys)
     return squares - cross - cross.T
 
 

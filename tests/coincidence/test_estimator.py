@@ -1,0 +1,287 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from vicinal import CoincidenceClassifier, LatentCoincidence
+from vicinal.coincidence.neighbors import labeled_pairs
+
+SEPARATE = "classes so far apart that no point has an impostor, which is an error"
+APART = (
+    "check_estimators_pickle",
+    "check_pipeline_consistency",
+    "check_transformer_data_not_an_array",
+    "check_transformer_general",
+    "check_transformer_n_iter",
+    "check_transformer_preserve_dtypes",
+)
+
+
+def expected_failures(estimator):
+    is_default = isinstance(estimator, LatentCoincidence) and estimator.pairs == "impostors"
+    return dict.fromkeys(APART, SEPARATE) if is_default else {}
+
+
+@parametrize_with_checks(
+    [
+        LatentCoincidence(),
+        LatentCoincidence(pairs="all"),
+        LatentCoincidence(1, pairs="all", scale="local", early_stopping=False),
+        LatentCoincidence(pairs="all", solver="em", max_iter=20, early_stopping=False),
+        CoincidenceClassifier(),
+        CoincidenceClassifier(1, solver="em", max_iter=50),
+    ],
+    expected_failed_checks=expected_failures,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.fixture(scope="module")
+def wine_pairs(wine):
+    X, y = wine
+    first, second, coincide = labeled_pairs(X, y, 3, "all")
+    return X, np.column_stack([first, second]), coincide.astype(int)
+
+
+def test_balance_scale_is_learned(load_dataset):
+    """3-NN error: 18.8 % Euclidean, 6.7 % in the specification."""
+    bunch = load_dataset("balance-scale")
+    errors = {"euclid": [], "shared": [], "local": []}
+    for seed in range(4):
+        X, X_test, y, y_test = train_test_split(
+            bunch.data, bunch.target, test_size=0.3, random_state=seed, stratify=bunch.target
+        )
+        scaler = StandardScaler().fit(X)
+        X, X_test = scaler.transform(X), scaler.transform(X_test)
+        rule = KNeighborsClassifier(3)
+        errors["euclid"].append(1 - rule.fit(X, y).score(X_test, y_test))
+        for scale in ("shared", "local"):
+            model = LatentCoincidence(scale=scale, random_state=0).fit(X, y)
+            rule.fit(model.transform(X), y)
+            errors[scale].append(1 - rule.score(model.transform(X_test), y_test))
+    assert np.mean(errors["euclid"]) > 0.15
+    assert np.mean(errors["shared"]) < 0.12
+    assert np.mean(errors["local"]) < 0.12
+
+
+def test_positions_and_points_give_the_same_fit(wine_pairs):
+    X, positions, y = wine_pairs
+    by_position = LatentCoincidence(2).fit_pairs(positions, y, X=X)
+    by_points = LatentCoincidence(2).fit_pairs(X[positions], y)
+    assert_allclose(by_points.log_likelihood_, by_position.log_likelihood_, rtol=1e-6)
+    assert by_position.n_pairs_ == len(y)
+    assert by_position.base_rate_ == y.mean()
+    assert not hasattr(by_position, "validation_score_")
+    assert_allclose(
+        by_position.pair_probability(positions, X=X), by_position.pair_probability(X[positions]),
+        rtol=1e-8,
+    )  # fmt: skip
+    assert_allclose(
+        by_position.pair_distance(positions, X=X), -by_position.pair_score(X[positions]), rtol=1e-8
+    )
+
+
+def test_local_scales_belong_to_first_points(wine_pairs):
+    X, positions, y = wine_pairs
+    by_position = LatentCoincidence(2, scale="local").fit_pairs(positions, y, X=X)
+    by_points = LatentCoincidence(2, scale="local").fit_pairs(X[positions], y)
+    assert_allclose(by_points.log_likelihood_, by_position.log_likelihood_, rtol=1e-4)
+    shared = LatentCoincidence(2).fit_pairs(positions, y, X=X)
+    assert by_position.log_likelihood_ > shared.log_likelihood_
+
+
+def test_the_certificate(wine_pairs):
+    X, positions, y = wine_pairs
+    full = LatentCoincidence(tol=1e-12).fit_pairs(positions, y, X=X)
+    assert full.is_global_optimum_
+    with pytest.warns(ConvergenceWarning):
+        early = LatentCoincidence(max_iter=3).fit_pairs(positions, y, X=X)
+    assert early.is_global_optimum_ is False
+    local = LatentCoincidence(scale="local").fit_pairs(positions, y, X=X)
+    assert local.is_global_optimum_ is None
+    random = LatentCoincidence(init="random", tol=1e-12, random_state=0)
+    random.fit_pairs(positions, y, X=X)
+    assert_allclose(random.log_likelihood_, full.log_likelihood_, atol=1e-3)
+
+
+def test_probabilities_are_calibrated_on_the_pairs_learned_from(wine_pairs):
+    X, positions, y = wine_pairs
+    model = LatentCoincidence().fit_pairs(positions, y, X=X)
+    p = model.pair_probability(positions, X=X)
+    # dL/dt ≤ 0: for pairs that do not coincide the odds sum to the number of those that do at most.
+    assert (p / (1 - p))[y == 0].sum() <= y.sum() * (1 + 1e-3)
+    likely, unlikely = p > 0.7, p < 0.3
+    assert y[likely].mean() > 0.6
+    assert y[unlikely].mean() < 0.4
+    assert_allclose(np.log(np.where(y, p, 1 - p)).sum(), model.log_likelihood_, rtol=1e-6)
+
+
+def test_another_base_rate(wine_pairs):
+    X, positions, y = wine_pairs
+    model = LatentCoincidence().fit_pairs(positions, y, X=X)
+    p = model.pair_probability(positions, X=X)
+    same = model.pair_probability(positions, X=X, base_rate=model.base_rate_)
+    assert_allclose(same, p, rtol=1e-8)
+    rare = model.pair_probability(positions, X=X, base_rate=0.01)
+    prior = (0.01 / 0.99) / (model.base_rate_ / (1 - model.base_rate_))
+    assert_allclose(rare / (1 - rare), p / (1 - p) * prior, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"base_rate=1\.5 must lie between 0 and 1"):
+        model.pair_probability(positions, X=X, base_rate=1.5)
+
+
+def test_constant_and_repeated_columns(wine):
+    X, y = wine
+    wide = np.c_[X, np.ones(len(X)), X[:, 0]]
+    plain = LatentCoincidence(random_state=0, early_stopping=False, pairs="all", tol=1e-10)
+    plain.fit(X, y)
+    model = LatentCoincidence(random_state=0, early_stopping=False, pairs="all", tol=1e-10)
+    model.fit(wide, y)
+    W = model.components_
+    assert_allclose(W[:, 13], 0.0, atol=1e-12)
+    assert_allclose(W[:, 0], W[:, 14], atol=1e-8)
+    em = LatentCoincidence(
+        solver="em", early_stopping=False, max_iter=5, tol=0.0, pairs="all", random_state=0
+    )
+    with pytest.warns(ConvergenceWarning):
+        em.fit(wide, y)
+    assert np.isfinite(em.components_).all()
+
+
+def test_an_offset_and_single_precision(wine):
+    X, y = wine
+    settings = {"pairs": "all", "early_stopping": False, "random_state": 0}
+    plain = LatentCoincidence(**settings).fit(X, y)
+    far = LatentCoincidence(**settings).fit(X + 1e6, y)
+    assert_allclose(far.log_likelihood_, plain.log_likelihood_, rtol=1e-3)
+    single = LatentCoincidence(**settings).fit(X.astype(np.float32), y)
+    assert single.components_.dtype == np.float32
+    assert_allclose(single.log_likelihood_, plain.log_likelihood_, rtol=1e-2)
+
+
+def test_early_stopping_keeps_the_best_map(wine):
+    X, y = wine
+    model = LatentCoincidence(random_state=0).fit(X, y)
+    assert_allclose(model.validation_score_, np.nanmax(model.history_["validation"]))
+    again = LatentCoincidence(random_state=0).fit(X, y)
+    assert_array_equal(again.components_, model.components_)
+    assert_array_equal(model.classes_, [0, 1, 2])
+
+
+def test_a_start_of_ones_own():
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    start = np.cos(np.arange(8) + 1.0).reshape(2, 4)
+    model = LatentCoincidence(2, init=(start, 0.5), early_stopping=False, tol=1e-12).fit(X, y)
+    assert_allclose(model.history_["objective"][0] * 109, -75.86453804468, atol=1e-8)
+    assert_allclose(model.log_likelihood_, -59.66032324, atol=1e-7)
+    assert model.is_global_optimum_
+    for solver in ("em", "em-endpoints"):
+        model = LatentCoincidence(
+            2, init=(start, 0.5), solver=solver, early_stopping=False, max_iter=10, tol=0.0
+        )
+        with pytest.warns(ConvergenceWarning, match="max_iter=10"):
+            model.fit(X, y)
+        expected = {"em": -62.2064054444, "em-endpoints": -72.2323322875}[solver]
+        assert_allclose(model.log_likelihood_, expected, atol=1e-8)
+
+
+def test_identical_pairs_with_both_labels():
+    """Only t can explain them: the probability is that of the labels."""
+    pairs = np.random.default_rng(0).normal(size=(10, 1, 2)).repeat(2, axis=1)
+    y = np.arange(10) < 3
+    model = LatentCoincidence(tol=1e-12).fit_pairs(pairs, y)
+    assert_allclose(model.pair_probability(pairs), 0.3, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "y", "X", "message"),
+    [
+        (np.zeros((4, 3)), [0, 1, 0, 1], None, r"pairs has shape \(4, 3\), expected \(n_pairs, 2"),
+        (np.zeros((4, 3, 2)), [0, 1, 0, 1], None, r"pairs has shape \(4, 3, 2\)"),
+        (np.ones((4, 2, 2)), [1, 1, 1, 1], None, "all 4 pairs coincide: a metric needs pairs of b"),
+        (np.ones((4, 2, 2)), [0, 0, 0, 0], None, "all 4 pairs do not coincide"),
+        (
+            np.ones((4, 2, 2)),
+            [0, 1, 2, 1],
+            None,
+            r"y has labels array\(\[2\]\): 1 says that a pair",
+        ),
+        (np.ones((4, 2, 2)), [0, 1], None, r"y has shape \(2,\), expected \(4,\)"),
+        (np.full((4, 2, 2), np.nan), [0, 1, 0, 1], None, "pairs contains NaN"),
+        ([[0, 1], [1, 9]], [0, 1], np.eye(3), "pairs names rows from 0 to 9, but X has 3 rows"),
+        ([[0.5, 1], [1, 2]], [0, 1], np.eye(3), "whole numbers of shape"),
+    ],
+)
+def test_wrong_pairs_are_named(pairs, y, X, message):
+    with pytest.raises(ValueError, match=message):
+        LatentCoincidence().fit_pairs(pairs, y, X=X)
+
+
+def test_labels_without_impostors_are_named():
+    X = np.r_[np.zeros((5, 2)), np.ones((5, 2))] + 0.01 * np.random.default_rng(0).normal(
+        size=(10, 2)
+    )
+    y = np.arange(10) // 5
+    with pytest.raises(ValueError, match=r"no point has an impostor.*use pairs='all'"):
+        LatentCoincidence().fit(X, y)
+    LatentCoincidence(pairs="all").fit(X, y)
+    with pytest.raises(ValueError, match="no class has two members"):
+        LatentCoincidence(pairs="all", early_stopping=False).fit(X, np.arange(10))
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"n_components": 14}, ValueError, "n_components=14 must be a whole number from 1 to 13"),
+        ({"pairs": "some"}, ValueError, "pairs='some' is unknown: use one of 'impostors', 'all'"),
+        ({"n_targets": 0}, ValueError, "n_targets=0 must be a whole number at least 1"),
+        ({"scale": "none"}, ValueError, "scale='none' is unknown"),
+        ({"solver": "sgd"}, ValueError, "solver='sgd' is unknown"),
+        ({"init": "lda"}, ValueError, "init='lda' is unknown"),
+        ({"init": np.eye(3)}, ValueError, r"init has shape \(3, 3\)"),
+        ({"init": (np.eye(13), -1.0)}, ValueError, "must be positive and finite"),
+        ({"init": (np.eye(13),)}, ValueError, "must be a map, or a map and"),
+        ({"early_stopping": "often"}, ValueError, "early_stopping='often' is unknown"),
+        ({"max_iter": 0}, ValueError, "max_iter=0 must be a whole number at least 1"),
+        ({"tol": -1}, ValueError, "tol=-1 must be finite"),
+    ],
+)
+def test_wrong_parameters_are_named(wine, settings, error, message):
+    with pytest.raises(error, match=message):
+        LatentCoincidence(**settings).fit(*wine)
+
+
+def test_pairs_cannot_be_held_back(wine_pairs):
+    X, positions, y = wine_pairs
+    with pytest.raises(ValueError, match="early_stopping=True holds labeled points back"):
+        LatentCoincidence(early_stopping=True).fit_pairs(positions, y, X=X)
+
+
+def test_the_classifier(wine):
+    X, X_test, y, y_test = train_test_split(*wine, random_state=0)
+    model = CoincidenceClassifier(3).fit(X, y)
+    assert model.score(X_test, y_test) > 0.9
+    assert model.components_.shape == (3, 3, 13)
+    p = model.predict_proba(X_test)
+    assert_allclose(p.sum(axis=1), 1.0)
+    assert_array_equal(model.predict(X_test), model.classes_[p.argmax(axis=1)])
+    # P(y_c = 1 | x) as printed in section 3.1, up to the sum over classes.
+    c, x = 1, X_test[0]
+    scale = 1 + 2 * model.sigma2_[c]
+    squared = np.square(model.components_[c] @ (x - model.means_[c])).sum()
+    printed = scale ** (-3 / 2) * np.exp(-squared / (2 * scale))
+    assert_allclose(np.exp(model._log_coincidence(X_test[:1])[0, c]), printed, rtol=1e-10)
+    assert_allclose(model.means_[c], X[y == c].mean(axis=0), atol=1e-12)
