@@ -60,6 +60,8 @@ MEASURES = (
     "ECE",
     "Brier, base_rate=0.5",
     "Brier",
+    "learned from",
+    "zeros",
 )
 
 
@@ -77,6 +79,7 @@ class Case(NamedTuple):
 
     @property
     def is_large(self) -> bool:
+        """Whether rows are drawn from it."""
         return self.rows is not None
 
 
@@ -148,6 +151,7 @@ class Scores:
 
     @property
     def mean(self) -> float:
+        """Over the splits that have a number."""
         return float(np.mean(self.values))
 
     @property
@@ -158,6 +162,7 @@ class Scores:
 
     @property
     def is_hopeless(self) -> bool:
+        """Whether further splits need not be tried."""
         return any(failure.lasting for failure in self.failures)
 
     def add(self, work: Callable[[], float]) -> None:
@@ -175,7 +180,7 @@ class Scores:
             return str(self.failures[0]) if self.failures else "–"
         error = "" if self.error is None else f" ± {self.error:.{digits}f}"
         n = len(self.values)
-        mark = f" ({n} split{'s' * (n > 1)}, then: {self.failures[0]})" if self.failures else ""
+        mark = f" ({n} split{'s' * (n > 1)}; missing: {self.failures[0]})" if self.failures else ""
         return f"{self.mean:.{digits}f}{error}{mark}"
 
 
@@ -456,19 +461,25 @@ class Neighbors:
         """What the columns are."""
         say, options = self.page.say, self.options
         say("## 3-NN test error in %\n")
-        say("Mean ± standard error over random stratified splits, the same for every method:")
-        say(f"{options.splits}, of letter, usps, mnist and isolet {LARGE_SPLITS} at most. 70/30")
-        say("and standardized by the training part; letter 6000 rows and 4000 to test. usps,")
-        say("mnist (divided by 255) and isolet: principal components of 4000 training rows, not")
-        say("standardized; 4000 rows to test, of isolet the customary training rows are drawn")
-        say("from and all customary test rows tested. D: of the input, d: of the maps.\n")
-        say("shared, local, all, all + local: LatentCoincidence with `scale` and `pairs` so set.")
-        say("PCA: – where d = D. scikit-learn NCA: its default number of updates, on the large")
-        say(f"sets {LARGE_NCA_UPDATES}. LMNN (metric-learn): learn_rate of {LEARN_RATES} chosen on")
+        say(f"Mean ± standard error over {options.splits} random stratified splits (large sets: at")
+        say(f"most {LARGE_SPLITS}), the same for every method. 70/30, letter 6000 rows and 4000 to")
         say(
-            f"20 % of the training rows, {LMNN_UPDATES} updates at most, {options.lmnn_seconds:g} s"
+            "test, standardized by the training part. usps, mnist (divided by 255) and isolet: 4000"
         )
-        say("for each fit: rates over that are out; where all are, no further split is tried.\n")
+        say("rows and 4000 to test, principal components of the training part, not standardized;")
+        say("isolet's rows are drawn from the customary training rows, and all others are tested.")
+        say("D: dimension of the input, d: of the maps.\n")
+        say("shared, local, all and all, local: LatentCoincidence with `scale` and `pairs` so set,")
+        say(
+            'by default "shared" and "impostors". PCA: – where d = D. scikit-learn NCA: its default'
+        )
+        say(f"number of updates, on the large sets {LARGE_NCA_UPDATES}. LMNN (metric-learn):")
+        rates = ", ".join(f"{rate:g}" for rate in LEARN_RATES)
+        say(f"learn_rate of {rates} chosen on 20 % of the training rows, {LMNN_UPDATES}")
+        say(
+            f"updates at most, {options.lmnn_seconds:g} s for each fit; a rate over that is out, and"
+        )
+        say("where all are, no further split is tried.\n")
 
     def one_set(self, name: str, lmnn: Lmnn) -> tuple[tuple[int, int, int], dict[str, Scores]]:
         """Training rows, D and d, and errors of every method."""
@@ -635,6 +646,8 @@ class Verifiers(NamedTuple):
             *(roc_auc_score(same, score) for score in ranked),
             *(binned(said, same).error for said in (halves, plain)),
             *(brier_score_loss(same, said) for said in (halves, plain)),
+            self.ours.base_rate_,
+            float((plain == 0).mean()),
         ]
 
 
@@ -672,7 +685,7 @@ def of_classes(part: Split, learned: np.ndarray) -> Split:
 
 
 class Verification:
-    """Do two points belong to the same class, of classes seen in training and of others?"""
+    """Whether two points are of the same class, one seen in training or not."""
 
     ALL = Kind("all", "random, of all classes")
     SEEN = Kind("half", "random, of classes seen")
@@ -706,7 +719,11 @@ class Verification:
         say("others, the kind that is learned from. Principal components (usps, 50) and standard")
         say("units are those of the rows learned from. All components kept. Mean ± standard")
         say(f"error over {self.n_seeds} seeds. ECE: expected calibration error, {N_BINS} bins of")
-        say("equal mass. Always saying 1/2 has an ECE of 0 and a Brier score of 0.25.\n")
+        say("equal mass. Always saying 1/2 has an ECE of 0 and a Brier score of 0.25.")
+        say(
+            "Learned from: `base_rate_` of the fit; where it is 1/2, base_rate=0.5 changes nothing."
+        )
+        say("Zeros: share of pairs whose probability is 0 in double precision, ties for the AUC.\n")
 
     def one_set(self, name: str) -> dict[Kind, Trial]:
         """Numbers of every kind of pairs."""
@@ -815,7 +832,7 @@ class Speed:
             self.row(*about, peer.name, *self.cells(peer, part, ours.seconds, failed))
 
     def cells(self, peer: Peer, part: Split, ours: float, failed: set[str]) -> tuple[str, str, str]:
-        """Seconds, their ratio to ours, and test error; more updates of what failed are not tried."""
+        """Seconds, their ratio to ours, and test error."""
         family = peer.name.split(",")[0]
         if peer.python is None:
             return "not asked for", "–", "–"

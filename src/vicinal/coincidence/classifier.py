@@ -4,20 +4,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.coincidence.equations import CoincidenceData, State, exponents
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.starts import starting_state
 from vicinal.fitting import run
+from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
 from vicinal.neighborhood.pair_list import PairList
 
 __all__ = ["CoincidenceClassifier"]
 
 
-class CoincidenceClassifier(ClassifierMixin, BaseEstimator):
+class CoincidenceClassifier(FitSupport, ClassifierMixin, BaseEstimator):
     """Classifier by the probability that a point coincides with the mean of a class.
 
     For each class a map W_c and a noise σ_c² are learned from pairs of its mean
@@ -106,7 +106,7 @@ class CoincidenceClassifier(ClassifierMixin, BaseEstimator):
         )
         self._check_parameters(points.shape[1])
         self.classes_, labels = check_classes(targets)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = self._generator()
         center = points.mean(axis=0, dtype=np.float64)
         centered = points - center
         means = np.array([centered[labels == c].mean(axis=0) for c in range(len(self.classes_))])

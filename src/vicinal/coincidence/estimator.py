@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from vicinal.coincidence.equations import CoincidenceData, exponents
@@ -15,7 +14,8 @@ from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.neighbors import labeled_pairs
 from vicinal.coincidence.starts import starting_state
 from vicinal.fitting import Validation, run
-from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.callbacks import ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import (
     check_choice,
     check_classes,
@@ -38,7 +38,7 @@ PATIENCE = 20
 MOST_HELD_BACK, MOST_NEIGHBORS = 2000, 20_000
 
 
-class LatentCoincidence(CallbackSupport, LinearMapMixin, BaseEstimator):
+class LatentCoincidence(FitSupport, LinearMapMixin, BaseEstimator):
     """Latent coincidence analysis: a metric, and the probability that two points belong together.
 
     Two points are seen through a linear map with noise, and coincide with a
@@ -367,15 +367,6 @@ class LatentCoincidence(CallbackSupport, LinearMapMixin, BaseEstimator):
         check_nonnegative("tol", self.tol)
         check_flag("early_stopping", self.early_stopping, ("auto",))
         check_share("validation_fraction", self.validation_fraction)
-
-    def _forget(self, *names: str) -> None:
-        """Drop attributes of an earlier fit."""
-        for name in names:
-            if hasattr(self, name):
-                delattr(self, name)
-
-    def _generator(self) -> np.random.Generator:
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

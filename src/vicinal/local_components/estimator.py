@@ -11,7 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.fitting import Outcome, em, run
-from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.callbacks import ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_weights
 from vicinal.inputs.splits import hold_back_any
 from vicinal.local_components.checks import check_parameters, check_streaming
@@ -48,7 +49,7 @@ STREAM_BATCH = 100
 
 
 class LocalComponents(
-    CallbackSupport,
+    FitSupport,
     LinearMapMixin,
     BaseEstimator,
 ):
@@ -472,9 +473,6 @@ class LocalComponents(
             rows, weights = rows[weights > 0], weights[weights > 0]
         return Points(rows, weights)
 
-    def _generator(self) -> np.random.Generator:
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-
     def _choose_engine(self, work: Workload) -> Engine:
         engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
         self.engine_ = engine.name
@@ -493,12 +491,6 @@ class LocalComponents(
             self.validation_score_ = outcome.validation
         for name, value in attributes.items():
             setattr(self, name, value)
-
-    def _forget(self, *names: str) -> None:
-        """Drop attributes of an earlier fit."""
-        for name in names:
-            if hasattr(self, name):
-                delattr(self, name)
 
     def _fitted_attributes(self, density: Density) -> dict[str, Any]:
         """All that transform and the density need."""

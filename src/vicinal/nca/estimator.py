@@ -7,12 +7,12 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from vicinal.fitting import run
-from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.callbacks import ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_count, check_known_classes, check_weights
 from vicinal.metric import LinearMapMixin
 from vicinal.nca.background import ClassGaussians
@@ -28,7 +28,7 @@ __all__ = ["NeighborhoodComponents"]
 
 
 class NeighborhoodComponents(
-    CallbackSupport,
+    FitSupport,
     LinearMapMixin,
     ClassifierMixin,
     BaseEstimator,
@@ -390,9 +390,6 @@ class NeighborhoodComponents(
             points, targets, weights = (a[weights > 0] for a in (points, targets, weights))
         return points, targets, weights
 
-    def _generator(self) -> np.random.Generator:
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-
     def _fitted_attributes(
         self, A: NDArray, logit: float, data: TrainingSet, model: Model
     ) -> dict[str, Any]:
@@ -413,10 +410,6 @@ class NeighborhoodComponents(
             gaussians = ClassGaussians(model.background.means @ A.T + shift, covariances)
             model = replace(model, background=gaussians)
         return {**attributes, "_classifier": Classifier.of(projected, model, logit)}
-
-    def _forget(self, *names: str) -> None:
-        for name in names:
-            self.__dict__.pop(name, None)
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probability of each class: its share in the soft neighborhood, weighed by the prior.
