@@ -14,7 +14,7 @@ from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.neighbors import labeled_pairs
 from vicinal.coincidence.starts import starting_state
 from vicinal.fitting import Validation, run
-from vicinal.fitting.callbacks import ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import (
     check_choice,
@@ -38,7 +38,7 @@ PATIENCE = 20
 MOST_HELD_BACK, MOST_NEIGHBORS = 2000, 20_000
 
 
-class LatentCoincidence(FitSupport, LinearMapMixin, BaseEstimator):
+class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimator):
     """Latent coincidence analysis: a metric, and the probability that two points belong together.
 
     Two points are seen through a linear map with noise, and coincide with a

@@ -3,13 +3,11 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
-from vicinal.fitting.callbacks import CallbackSupport
-
 __all__ = ["FitSupport"]
 
 
-class FitSupport(CallbackSupport):
-    """Callbacks, one random generator per fit, and forgetting of earlier fits."""
+class FitSupport:
+    """One random generator per fit, and forgetting of earlier fits."""
 
     random_state: int | np.random.RandomState | None
 

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.fitting import Outcome, em, run
-from vicinal.fitting.callbacks import ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_weights
 from vicinal.inputs.splits import hold_back_any
@@ -49,6 +49,7 @@ STREAM_BATCH = 100
 
 
 class LocalComponents(
+    CallbackSupport,
     FitSupport,
     LinearMapMixin,
     BaseEstimator,

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from vicinal.fitting import run
-from vicinal.fitting.callbacks import ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_count, check_known_classes, check_weights
 from vicinal.metric import LinearMapMixin
@@ -28,6 +28,7 @@ __all__ = ["NeighborhoodComponents"]
 
 
 class NeighborhoodComponents(
+    CallbackSupport,
     FitSupport,
     LinearMapMixin,
     ClassifierMixin,
