@@ -325,6 +325,8 @@ def fit_apart(
             raise Failure(f"over {seconds:g} s" if timed else str(over), lasting=True) from over
         except RuntimeError as error:
             raise Failure(f"broke down: {last_line(error)}") from error
+        if seconds is not None and result["seconds"] > seconds:
+            raise Failure(f"over {seconds:g} s", lasting=True)
         return Fit(np.load(Path(folder) / "components.npy"), result["seconds"])
 
 
@@ -476,10 +478,8 @@ class Neighbors:
         say(f"number of updates, on the large sets {LARGE_NCA_UPDATES}. LMNN (metric-learn):")
         rates = ", ".join(f"{rate:g}" for rate in LEARN_RATES)
         say(f"learn_rate of {rates} chosen on 20 % of the training rows, {LMNN_UPDATES}")
-        say(
-            f"updates at most, {options.lmnn_seconds:g} s for each fit; a rate over that is out, and"
-        )
-        say("where all are, no further split is tried.\n")
+        say(f"updates at most, {options.lmnn_seconds:g} s for each fit; a rate over that is out,")
+        say("and where all are, no further split is tried.\n")
 
     def one_set(self, name: str, lmnn: Lmnn) -> tuple[tuple[int, int, int], dict[str, Scores]]:
         """Training rows, D and d, and errors of every method."""
@@ -760,7 +760,8 @@ class Verification:
         for axes, (name, trials) in zip(panels, self.trials.items(), strict=True):
             self.panel(axes, name, trials)
         panels[0].set_ylabel("share of pairs of the same class")
-        panels[0].legend(frameon=False, loc="upper left")
+        lines = panels[0].get_legend_handles_labels()
+        figure.legend(*lines, frameon=False, loc="outside upper center", ncols=2)
         figure.savefig(path, dpi=150)
         self.page.say(f"Reliability diagram (base_rate=0.5, all seeds together): `{path.name}`.\n")
 

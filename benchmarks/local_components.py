@@ -142,13 +142,13 @@ def million_table(page: Page, n: int) -> None:
     row = page.table(["fit", "updates", "seconds", "memory, MB", "data, MB", "held-out likelihood"])
     cases = (
         (
-            "B = 1000, N = 3000, 5 passes",
+            "B = 1000, N = 3000, 5 passes, γ = 0.6",
             f"batch_size=1000, n_neighbors=3000, max_iter={n // 200}, ",
             "X",
         ),
         (
-            "B = 100, N = 30 000, 1 pass",
-            f"batch_size=100, n_neighbors=30000, max_iter={n // 100}, discount=0.01, ",
+            "B = 1000, N = 30 000, 1 pass, γ = 0.01",
+            f"batch_size=1000, n_neighbors=30000, max_iter={n // 1000}, discount=0.01, ",
             "X",
         ),
         ("exact EM, 20 000 rows", "", "X[:20000]"),
