@@ -87,12 +87,14 @@ CASES = {
     **dict.fromkeys(("iris", "wine", "balance-scale", "ionosphere"), Case()),
     **dict.fromkeys(("glass", "sonar", "wdbc", "segment"), Case()),
     "letter": Case(6000, 4000),
-    "usps": Case(4000, 4000, 50, 30),
+    # The customary test rows are harder than a random part (Euclid, seed 0: 6.3 % and 4.3 %), and
+    # the reference's errors of Euclid, LDA and QDA are near those of the customary ones.
+    "usps": Case(4000, None, 50, 30, customary=True),
     "mnist": Case(4000, 4000, 60, 30, divisor=255.0),
     "isolet": Case(4000, None, 50, 30, customary=True),
 }
 CLASS_CASES = {
-    "usps": Case(4000, 4000, 40, 5),
+    "usps": Case(4000, None, 40, 5, customary=True),
     "segment": Case(),
     "ionosphere": Case(),
 }
@@ -465,11 +467,12 @@ class Neighbors:
         say("## 3-NN test error in %\n")
         say(f"Mean ± standard error over {options.splits} random stratified splits (large sets: at")
         say(f"most {LARGE_SPLITS}), the same for every method. 70/30, letter 6000 rows and 4000 to")
+        say("test, standardized by the training part. usps, mnist (divided by 255), isolet: 4000")
         say(
-            "test, standardized by the training part. usps, mnist (divided by 255) and isolet: 4000"
+            "rows, principal components of the training part, not standardized. mnist: 4000 rows to"
         )
-        say("rows and 4000 to test, principal components of the training part, not standardized;")
-        say("isolet's rows are drawn from the customary training rows, and all others are tested.")
+        say("test; usps, isolet: training rows drawn from the customary ones, all customary test")
+        say("rows tested, so that their standard error is that of the training rows only.")
         say("D: dimension of the input, d: of the maps.\n")
         say("shared, local, all and all, local: LatentCoincidence with `scale` and `pairs` so set,")
         say(
@@ -718,7 +721,7 @@ class Verification:
         say("any two rows. Near pairs: a row and one of its 3 nearest of its own class or of")
         say("others, the kind that is learned from. Principal components (usps, 50) and standard")
         say("units are those of the rows learned from. All components kept. Mean ± standard")
-        say(f"error over {self.n_seeds} seeds. ECE: expected calibration error, {N_BINS} bins of")
+        say(f"error over seeds ({self.n_seeds}). ECE: expected calibration error, {N_BINS} bins of")
         say("equal mass. Always saying 1/2 has an ECE of 0 and a Brier score of 0.25.")
         say(
             "Learned from: `base_rate_` of the fit; where it is 1/2, base_rate=0.5 changes nothing."

@@ -436,9 +436,10 @@ class Report:
 PROTOCOL = """
 Mean log-density of test rows, in nats per row: higher is better. Mean ± standard error over random
 splits, 75 % training and 25 % test rows (magic and landsat: at most 4000 of each; usps: at most
-1000 and 2000, two splits), the same for all methods. Features are standardized by the training part, but for
-usps, where some pixels are almost constant. "Less the best": difference to the method with the
-highest mean of all, ours included, ± the standard error of the differences on the same splits.
+1000 and 2000, two splits), the same for all methods. Features are standardized by the training
+part, but for usps, where some pixels are almost constant. "Less the best": difference to the
+method with the highest mean of all, ours included, ± the standard error of the differences on the
+same splits.
 Seconds: of fitting, all choices included, and scoring; mean over the splits, each measured once;
 numba's compiler ran before. A method that fails on any split has no mean.
 
