@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PARTS = ("neighbors", "classes", "verification", "speed")
-LARGE_SPLITS = 3  # at most, of a large set
+LARGE_SPLITS = 2  # at most, of a large set
 LARGE_NCA_UPDATES = 20  # of scikit-learn's, as the reference has it
 
 LEARN_RATES = (1e-7, 1e-6, 1e-5)

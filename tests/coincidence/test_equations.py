@@ -92,12 +92,12 @@ def test_the_maximum_on_iris_and_its_certificate(iris):
     for p in (1, 2, 4):
         problem = CoincidenceProblem(iris, p)
         start = problem.pack(State(np.eye(p, 4), 0.5, np.ones(1)))
-        assert not problem.is_global_optimum(start)
+        assert not problem.is_global_optimum(problem.unpack(start))
         outcome = run(problem.method("lbfgs"), start, max_iter=500, tol=1e-13)
         assert_allclose(outcome.objective * 109, -59.66032324, atol=1e-8)
-        assert problem.is_global_optimum(outcome.parameters)
+        assert problem.is_global_optimum(problem.unpack(outcome.parameters))
         moved = outcome.parameters * 1.01
-        assert not problem.is_global_optimum(moved)
+        assert not problem.is_global_optimum(problem.unpack(moved))
 
 
 def test_a_stationary_map_of_too_low_a_rank_has_no_certificate():
@@ -112,8 +112,8 @@ def test_a_stationary_map_of_too_low_a_rank_has_no_certificate():
     full = run(two.method("lbfgs"), two.pack(State(np.eye(2), 0.5, np.ones(1))),
                max_iter=500, tol=1e-13)  # fmt: skip
     assert full.objective > lame.objective + 0.1
-    assert not one.is_global_optimum(lame.parameters)
-    assert two.is_global_optimum(full.parameters)
+    assert not one.is_global_optimum(one.unpack(lame.parameters))
+    assert two.is_global_optimum(two.unpack(full.parameters))
 
 
 @pytest.mark.parametrize("form", [em_differences, em_endpoints])

@@ -9,7 +9,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import CoincidenceClassifier, LatentCoincidence
+from vicinal.coincidence.equations import CoincidenceData, State, log_likelihood
 from vicinal.coincidence.neighbors import labeled_pairs
+from vicinal.neighborhood.pair_list import PairList
 
 SEPARATE = "classes so far apart that no point has an impostor, which is an error"
 APART = (
@@ -178,6 +180,27 @@ def test_early_stopping_keeps_the_best_map(wine):
     again = LatentCoincidence(random_state=0).fit(X, y)
     assert_array_equal(again.components_, model.components_)
     assert_array_equal(model.classes_, [0, 1, 2])
+
+
+@pytest.mark.parametrize("scale", ["shared", "local"])
+def test_a_map_kept_for_its_neighbors_is_calibrated(wine, scale):
+    """No other size of W and σ² is likelier for the pairs of all rows."""
+    X, y = wine
+    model = LatentCoincidence(3, scale=scale, pairs="all", random_state=0).fit(X, y)
+    first, second, coincide = labeled_pairs(X - X.mean(axis=0), y, 3, "all")
+    pairs = PairList(first, second, len(X))
+    data = CoincidenceData(X - X.mean(axis=0), pairs, coincide, np.zeros(len(pairs), dtype=int))
+
+    def likelihood(size, noise):
+        state = State(size * model.components_, noise * model.sigma2_, np.ones(1))
+        return log_likelihood(data, state)
+
+    best = likelihood(1.0, 1.0)
+    for size, noise in ((1.1, 1.0), (0.9, 1.0), (1.0, 1.2), (1.0, 0.8), (1.1, 1.2), (0.9, 0.8)):
+        assert likelihood(size, noise) <= best + 1e-4
+    if scale == "shared":
+        assert_allclose(model.log_likelihood_, best, rtol=1e-8)
+        assert model.n_pairs_ == len(pairs)
 
 
 def test_a_start_of_ones_own():

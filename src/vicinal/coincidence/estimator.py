@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import validate_data
 
-from vicinal.coincidence.equations import CoincidenceData, exponents
+from vicinal.coincidence.equations import CoincidenceData, State, exponents, log_likelihood
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.neighbors import labeled_pairs
 from vicinal.coincidence.starts import starting_state
-from vicinal.fitting import Validation, run
+from vicinal.fitting import Validation, few_updates, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import (
@@ -71,9 +71,9 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         log-likelihood, or moves the parameters by at most this share of their
         norm.
     early_stopping : bool or "auto", default="auto"
-        Hold rows back and keep the map under which `n_targets` nearest neighbors
-        label them best: the likeliest map is seldom the best for that. "auto":
-        where labels are given, but not from pairs.
+        Hold rows back, see after how many updates `n_targets` nearest neighbors
+        label them best, and make as many with all rows: the likeliest map is
+        seldom the best for that. "auto": where labels are given, not for pairs.
     validation_fraction : float, default=0.1
         Share of the rows held back; at most 2000.
     random_state : int, RandomState instance or None, default=None
@@ -88,8 +88,9 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
     components_ : ndarray of shape (n_components, n_features)
         W.
     sigma2_ : float
-        σ², variance of the noise in the coordinates of W; κ is 1, with local
-        scales their median.
+        σ², variance of the noise in the coordinates of W; κ is 1. After early
+        stopping, and with local scales, σ² and the size of W are the likeliest for
+        the directions found.
     log_likelihood_ : float
         Of all pairs.
     is_global_optimum_ : bool or None
@@ -194,16 +195,13 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         self._check_parameters(points.shape[1])
         classes, labels = check_classes(targets)
         rng, centered = self._generator(), _centered(points)
-        rows, held = np.arange(len(points)), None
+        problem, trial, validation = self._from_labels(centered, labels), None, None
         if self.early_stopping in (True, "auto"):
             rows, held = hold_back(labels, self.validation_fraction, rng)
             held = held[:: -(-len(held) // MOST_HELD_BACK)]
-        found = labeled_pairs(centered[rows], labels[rows], self.n_targets, self.pairs)
-        _check_kinds(found[2], self.pairs)
-        problem, validation = self._problem(centered[rows], *found), None
-        if held is not None:
-            validation = self._validation(problem, labels[rows], centered[held], labels[held], rng)
-        self._learn(problem, rng, points, targets, validation)
+            trial = self._from_labels(centered[rows], labels[rows])
+            validation = self._validation(trial, labels[rows], centered[held], labels[held], rng)
+        self._learn(problem, rng, points, targets, trial, validation)
         self.classes_ = classes
         return self
 
@@ -240,7 +238,7 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
             owners = np.unique(points[owners], axis=0, return_inverse=True)[1].ravel()
         centered = _centered(points)
         problem = self._problem(centered, positions[:, 0], positions[:, 1], coincide, owners)
-        self._learn(problem, self._generator(), points, None, None)
+        self._learn(problem, self._generator(), points)
         return self
 
     def _learn(
@@ -248,19 +246,21 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         problem: CoincidenceProblem,
         rng: np.random.Generator,
         points: NDArray,
-        targets: NDArray | None,
-        validation: Validation | None,
+        targets: NDArray | None = None,
+        trial: CoincidenceProblem | None = None,
+        validation: Validation | None = None,
     ) -> None:
-        data = problem.data
-        start = starting_state(self.init, data, problem.n_components, rng)
+        """Fit; with a trial on some of the rows, for as many updates as were best there."""
+        tried, n = trial or problem, len(problem.data)
+        start = tried.pack(starting_state(self.init, tried.data, tried.n_components, rng))
 
         def fitted(parameters: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(problem, parameters, points)
+            return self._fitted_attributes(problem, parameters, points, validation is not None)
 
         listeners = ScikitLearnCallbacks(self, self.max_iter, points, targets, fitted)
         outcome = run(
-            problem.method(self.solver),
-            problem.pack(start),
+            tried.method(self.solver),
+            start,
             max_iter=self.max_iter,
             tol=self.tol,
             validation=validation,
@@ -268,18 +268,28 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
             name="LatentCoincidence",
             verbose=self.verbose,
         )
-        self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
-        self.converged_ = outcome.converged
-        for name, value in fitted(outcome.parameters).items():
-            setattr(self, name, value)
-        self.log_likelihood_ = outcome.objective * len(data)
-        shared = self.scale == "shared"
-        self.is_global_optimum_ = problem.is_global_optimum(outcome.parameters) if shared else None
-        self.base_rate_, self.n_pairs_ = float(data.coincide.mean()), len(data)
+        parameters, value = outcome.parameters, outcome.objective
         self._forget("validation_score_", "classes_")
         if validation is not None:
             self.validation_score_ = outcome.validation
-        listeners.close(outcome.parameters)
+            n_best = int(np.nanargmax(outcome.history["validation"]))
+            parameters, value = few_updates(problem.method(self.solver), start, n_best)
+        self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
+        self.converged_ = outcome.converged
+        for name, attribute in fitted(parameters).items():
+            setattr(self, name, attribute)
+        self.log_likelihood_, self.is_global_optimum_ = value * n, None
+        if self.scale == "shared":
+            state = State(self.components_, self.sigma2_, np.ones(1))
+            self.log_likelihood_ = log_likelihood(problem.data, state)
+            self.is_global_optimum_ = problem.is_global_optimum(state)
+        self.base_rate_, self.n_pairs_ = float(problem.data.coincide.mean()), n
+        listeners.close(parameters)
+
+    def _from_labels(self, X: NDArray, labels: NDArray) -> CoincidenceProblem:
+        found = labeled_pairs(X, labels, self.n_targets, self.pairs)
+        _check_kinds(found[2], self.pairs)
+        return self._problem(X, *found)
 
     def _problem(
         self,
@@ -318,14 +328,15 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         return Validation(score, 1, PATIENCE)
 
     def _fitted_attributes(
-        self, problem: CoincidenceProblem, parameters: NDArray, points: NDArray
+        self, problem: CoincidenceProblem, parameters: NDArray, points: NDArray, stopped: bool
     ) -> dict[str, Any]:
-        """All that transform and the pair methods need, in units of the median scale."""
+        """All that transform and the pair methods need."""
         state = problem.without_null_space(problem.unpack(parameters))
-        unit = float(np.median(state.kappa2))
+        if stopped or self.scale == "local":
+            state = problem.calibrated(state)
         return {
-            "components_": (state.W / np.sqrt(unit)).astype(points.dtype),
-            "sigma2_": state.sigma2 / unit,
+            "components_": state.W.astype(points.dtype),
+            "sigma2_": state.sigma2,
             "n_features_in_": points.shape[1],
         }
 

@@ -16,7 +16,7 @@ from vicinal.coincidence.equations import (
     log_likelihoods,
     pulls,
 )
-from vicinal.fitting import Method, Step, em, lbfgs
+from vicinal.fitting import Method, Step, em, few_updates, lbfgs
 
 __all__ = ["SOLVERS", "CoincidenceProblem", "likeliest_scales"]
 
@@ -24,6 +24,9 @@ SOLVERS = ("lbfgs", "em", "em-endpoints")
 
 # Where κ² is looked for, and how often the range is halved.
 _SCALE_RANGE, _HALVINGS = (1e-8, 1e8), 45
+
+# Updates of the two numbers that a calibration learns.
+_CALIBRATION_STEPS = 100
 
 # A certificate: how far from zero, relative to its parts, the gradient and its eigenvalues may be.
 _CERTAIN = 1e-5
@@ -73,9 +76,12 @@ class CoincidenceProblem:
         if self.local:
             sigma2 = float(np.exp(np.clip(last, -60.0, 60.0)))
             return State(B, sigma2, likeliest_scales(self.data, B, sigma2))
-        t = float(np.exp(np.clip(last, -60.0, 60.0)))
+        return self.unpack_shared(B, float(np.exp(np.clip(last, -60.0, 60.0))))
+
+    def unpack_shared(self, A: NDArray, t: float) -> State:
+        """The state with κ = 1."""
         sigma2 = 0.5 * float(np.expm1(min(2.0 * t / self.n_components, 100.0)))
-        return State(B * np.sqrt(1.0 + 2.0 * sigma2), sigma2, np.ones(1))
+        return State(A * np.sqrt(1.0 + 2.0 * sigma2), sigma2, np.ones(1))
 
     def value_and_gradient(self, parameters: NDArray) -> tuple[float, NDArray]:
         """Mean log-likelihood and its gradient."""
@@ -96,13 +102,13 @@ class CoincidenceProblem:
         in_A = np.sqrt(1.0 + 2.0 * state.sigma2) * in_W
         return value, np.append(in_A.ravel(), t * float(pull.mean()))
 
-    def is_global_optimum(self, parameters: NDArray) -> bool:
+    def is_global_optimum(self, state: State) -> bool:
         """Whether no map of any rank has a higher likelihood, by the conditions of Karush et al.
 
         The likelihood is concave in t and M = AᵀA. At an optimum G = Σ (d log P / dq) ½ ΔΔᵀ has
         no positive eigenvalue, G M = 0, and the derivative in t is 0, or negative where t is 0.
         """
-        state, data = self.unpack(parameters), self.data
+        data = self.data
         squared = data.pairs.squared_distances(data.X @ state.W.T)
         q = exponents(squared, self.n_components, state.sigma2, state.kappa2[data.anchors])
         pull = pulls(q, data.coincide)
@@ -113,6 +119,26 @@ class CoincidenceProblem:
         balanced = max(in_t, abs(t * in_t)) <= _CERTAIN * np.abs(pull).sum()
         highest = np.linalg.eigvalsh(G)[-1] <= _CERTAIN * size
         return bool(stationary and balanced and highest)
+
+    def calibrated(self, state: State) -> State:
+        """The likeliest σ², and size of W, for κ = 1; neighbors stay who they are.
+
+        A map that was kept for its neighbors, or learned with local scales, has neither.
+        """
+        squared = self.data.pairs.squared_distances(self.data.X @ state.W.T)
+        unit = float(squared.mean()) or 1.0
+
+        def value_and_gradient(logs: NDArray) -> tuple[float, NDArray]:
+            size, t = np.exp(np.clip(logs, -60.0, 60.0))
+            q = t + 0.5 * size * squared / unit
+            pull = pulls(q, self.data.coincide)
+            gradient = [0.5 * size * (pull * squared).mean() / unit, t * pull.mean()]
+            return float(log_likelihoods(q, self.data.coincide).mean()), np.array(gradient)
+
+        logs, _ = few_updates(lbfgs(value_and_gradient), np.zeros(2), _CALIBRATION_STEPS, 1e-12)
+        size, t = np.exp(np.clip(logs, -60.0, 60.0))
+        A = state.W * np.sqrt(size / unit)
+        return self.unpack_shared(A, float(t))
 
     def without_null_space(self, state: State) -> State:
         """Drop what W does in directions in which no pair differs."""
