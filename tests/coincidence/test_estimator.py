@@ -180,6 +180,13 @@ def test_early_stopping_keeps_the_best_map(wine):
     again = LatentCoincidence(random_state=0).fit(X, y)
     assert_array_equal(again.components_, model.components_)
     assert_array_equal(model.classes_, [0, 1, 2])
+    scores = {
+        solver: LatentCoincidence(solver=solver, random_state=0).fit(X, y).validation_score_
+        for solver in ("lbfgs", "em")
+    }
+    assert model.solver_ == max(scores, key=scores.get)
+    assert model.validation_score_ == max(scores.values())
+    assert LatentCoincidence(early_stopping=False).fit(X, y).solver_ == "lbfgs"
 
 
 @pytest.mark.parametrize("scale", ["shared", "local"])

@@ -1,5 +1,6 @@
 """LatentCoincidence: the estimator."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from vicinal.neighborhood.pair_list import PairList
 __all__ = ["LatentCoincidence"]
 
 # Updates without a better score on rows held back after which a fit stops.
-PATIENCE = 20
+PATIENCE = {"lbfgs": 20, "em": 100, "em-endpoints": 100}
 
 # What a validation score may cost: so many rows, at most, are looked at.
 MOST_HELD_BACK, MOST_NEIGHBORS = 2000, 20_000
@@ -62,8 +63,10 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         Map to start from: "auto" is "identity", or "pca" where there are fewer
         components than features; or a map of shape (n_components, n_features),
         or a map and σ².
-    solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
-        "em" and "em-endpoints" (as in the paper) need many more updates.
+    solver : {"auto", "lbfgs", "em", "em-endpoints"}, default="auto"
+        "em" and "em-endpoints" (as in the paper) need many more updates, and
+        their small steps can be better to stop early at. "auto": "lbfgs"; with
+        early stopping "lbfgs" or "em", whichever labels the rows held back better.
     max_iter : int, default=1000
         Largest number of updates.
     tol : float, default=1e-8
@@ -109,6 +112,8 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         "objective" (mean log-likelihood of a pair), "step", "time", the start
         first, and "validation" with early stopping.
     converged_ : bool
+    solver_ : str
+        What "auto" came to.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if `X` has feature names that are all strings.
@@ -152,7 +157,7 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         n_targets: int = 3,
         scale: str = "shared",
         init: Any = "auto",
-        solver: str = "lbfgs",
+        solver: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
         early_stopping: bool | str = "auto",
@@ -195,13 +200,13 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         self._check_parameters(points.shape[1])
         classes, labels = check_classes(targets)
         rng, centered = self._generator(), _centered(points)
-        problem, trial, validation = self._from_labels(centered, labels), None, None
+        problem, trial, score = self._from_labels(centered, labels), None, None
         if self.early_stopping in (True, "auto"):
             rows, held = hold_back(labels, self.validation_fraction, rng)
             held = held[:: -(-len(held) // MOST_HELD_BACK)]
             trial = self._from_labels(centered[rows], labels[rows])
-            validation = self._validation(trial, labels[rows], centered[held], labels[held], rng)
-        self._learn(problem, rng, points, targets, trial, validation)
+            score = self._score(trial, labels[rows], centered[held], labels[held], rng)
+        self._learn(problem, rng, points, targets, trial, score)
         self.classes_ = classes
         return self
 
@@ -248,32 +253,41 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         points: NDArray,
         targets: NDArray | None = None,
         trial: CoincidenceProblem | None = None,
-        validation: Validation | None = None,
+        score: Callable[[NDArray], float] | None = None,
     ) -> None:
         """Fit; with a trial on some of the rows, for as many updates as were best there."""
         tried, n = trial or problem, len(problem.data)
         start = tried.pack(starting_state(self.init, tried.data, tried.n_components, rng))
 
         def fitted(parameters: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(problem, parameters, points, validation is not None)
+            return self._fitted_attributes(problem, parameters, points, score is not None)
 
-        listeners = ScikitLearnCallbacks(self, self.max_iter, points, targets, fitted)
-        outcome = run(
-            tried.method(self.solver),
-            start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            validation=validation,
-            callbacks=[listeners],
-            name="LatentCoincidence",
-            verbose=self.verbose,
-        )
+        solvers = [self.solver]
+        if self.solver == "auto":
+            solvers = ["lbfgs"] if score is None else ["lbfgs", "em"]
+        most = self.max_iter * len(solvers)
+        listeners = ScikitLearnCallbacks(self, most, points, targets, fitted)
+        outcomes = {
+            solver: run(
+                tried.method(solver),
+                start,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                validation=None if score is None else Validation(score, 1, PATIENCE[solver]),
+                callbacks=[listeners],
+                name="LatentCoincidence",
+                verbose=self.verbose,
+            )
+            for solver in solvers
+        }
+        self.solver_ = max(solvers, key=lambda solver: outcomes[solver].validation)
+        outcome = outcomes[self.solver_]
         parameters, value = outcome.parameters, outcome.objective
         self._forget("validation_score_", "classes_")
-        if validation is not None:
+        if score is not None:
             self.validation_score_ = outcome.validation
             n_best = int(np.nanargmax(outcome.history["validation"]))
-            parameters, value = few_updates(problem.method(self.solver), start, n_best)
+            parameters, value = few_updates(problem.method(self.solver_), start, n_best)
         self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
         self.converged_ = outcome.converged
         for name, attribute in fitted(parameters).items():
@@ -306,15 +320,15 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         data = CoincidenceData(X, PairList(first, second, len(X)), coincide, anchors)
         return CoincidenceProblem(data, self.n_components or X.shape[1], self.scale == "local")
 
-    def _validation(
+    def _score(
         self,
         problem: CoincidenceProblem,
         labels: NDArray,
         held: NDArray,
         held_labels: NDArray,
         rng: np.random.Generator,
-    ) -> Validation:
-        """Share of rows held back that their nearest neighbors label right."""
+    ) -> Callable[[NDArray], float]:
+        """Share of rows held back that their nearest neighbors label right, of parameters."""
         keep = np.arange(len(labels))
         if len(keep) > MOST_NEIGHBORS:
             keep = np.sort(rng.choice(keep, MOST_NEIGHBORS, replace=False))
@@ -325,7 +339,7 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
             rule = KNeighborsClassifier(min(self.n_targets, len(keep)), n_jobs=self.n_jobs)
             return float(rule.fit(keys @ W.T, known).score(held @ W.T, held_labels))
 
-        return Validation(score, 1, PATIENCE)
+        return score
 
     def _fitted_attributes(
         self, problem: CoincidenceProblem, parameters: NDArray, points: NDArray, stopped: bool
@@ -373,7 +387,7 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
         check_choice("pairs", self.pairs, ("impostors", "all"))
         check_count("n_targets", self.n_targets, 1)
         check_choice("scale", self.scale, ("shared", "local"))
-        check_choice("solver", self.solver, SOLVERS)
+        check_choice("solver", self.solver, ("auto", *SOLVERS))
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
         check_flag("early_stopping", self.early_stopping, ("auto",))
