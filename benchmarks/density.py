@@ -448,6 +448,9 @@ is "{headline}", what a grid search would give: whichever of the rows with ν au
 the best likelihood on {validation} of the training rows after learning from the others, fitted to
 all of them.
 
+The form of local covariances was chosen in view of the first split of iris, wine, wdbc and magic
+(docs/decisions/0007).
+
 - KernelDensity (scikit-learn): bandwidth by GridSearchCV, 5 folds, {n_widths} values between
   {lowest:.2g} and {highest:.2g} standard deviations of a feature. leaf_size is n, because with
   smaller leaves the bounds of its tree make the log-density wrong in high dimension: with the
