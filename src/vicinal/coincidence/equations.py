@@ -151,7 +151,7 @@ def _endpoint_error(data: CoincidenceData, W: NDArray, new: NDArray, a: NDArray)
     X, first, second = data.X, data.pairs.first, data.pairs.second
     old, shift = X @ W.T, X @ (W - new).T
     total = 0.0
-    for rows in data.pairs._blocks(len(W)):
+    for rows in data.pairs.blocks(len(W)):
         i, j, share = first[rows], second[rows], a[rows, None]
         apart = share * (old[i] - old[j])
         total += float(np.square(shift[i] - apart).sum() + np.square(shift[j] + apart).sum())

@@ -26,7 +26,7 @@ from vicinal.inputs.checks import (
     check_share,
 )
 from vicinal.inputs.pairs import check_pair_labels, split_pairs
-from vicinal.inputs.splits import hold_back
+from vicinal.inputs.splits import MOST_VALIDATION_KEYS, hold_back
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood.pair_list import PairList
 
@@ -35,8 +35,8 @@ __all__ = ["LatentCoincidence"]
 # Updates without a better score on rows held back after which a fit stops.
 PATIENCE = {"lbfgs": 20, "em": 100, "em-endpoints": 100}
 
-# What a validation score may cost: so many rows, at most, are looked at.
-MOST_HELD_BACK, MOST_NEIGHBORS = 2000, 20_000
+# Scores are many, so that fewer rows than elsewhere may be held back.
+MOST_HELD_BACK = 2000
 
 
 class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimator):
@@ -330,8 +330,8 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
     ) -> Callable[[NDArray], float]:
         """Share of rows held back that their nearest neighbors label right, of parameters."""
         keep = np.arange(len(labels))
-        if len(keep) > MOST_NEIGHBORS:
-            keep = np.sort(rng.choice(keep, MOST_NEIGHBORS, replace=False))
+        if len(keep) > MOST_VALIDATION_KEYS:
+            keep = np.sort(rng.choice(keep, MOST_VALIDATION_KEYS, replace=False))
         keys, known = problem.data.X[keep], labels[keep]
 
         def score(parameters: NDArray) -> float:

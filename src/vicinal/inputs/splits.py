@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_HELD_BACK", "hold_back", "hold_back_any"]
+__all__ = ["MOST_HELD_BACK", "MOST_VALIDATION_KEYS", "hold_back", "hold_back_any"]
 
-# What a validation score costs must not grow with the data.
-MOST_HELD_BACK = 5000
+# What a validation score costs must not grow with the data: at most so many points held back,
+# against at most so many others.
+MOST_HELD_BACK, MOST_VALIDATION_KEYS = 5000, 20_000
 
 
 def hold_back(
@@ -42,7 +43,7 @@ def hold_back_any(n: int, fraction: float, rng: np.random.Generator) -> tuple[ND
     if n - n_held < 2:
         raise ValueError(
             f"validation_fraction={fraction} of {n} points leaves {n - n_held} to learn from: "
-            "lower it, or set early_stopping=False and regularization to a number."
+            "lower it, or set early_stopping=False, and regularization and smoothing to numbers."
         )
     order = rng.permutation(n)
     return np.sort(order[n_held:]), np.sort(order[:n_held])

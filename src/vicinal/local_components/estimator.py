@@ -44,8 +44,9 @@ from vicinal.neighborhood import Engine, Workload, choose_engine
 
 __all__ = ["LocalComponents"]
 
-# Rows per update of partial_fit unless told otherwise.
-STREAM_BATCH = 100
+# Rows per update of partial_fit unless told otherwise, and points whose leave-one-out likelihood
+# is looked at after each call.
+STREAM_BATCH, STREAM_LEFT_OUT = 100, 100
 
 
 class LocalComponents(
@@ -76,14 +77,15 @@ class LocalComponents(
     smoothing : int or "auto", default="auto"
         For ``covariance="local"``: number of nearest neighbors, in the metric of
         the shared covariance, whose covariance a kernel begins with and is held
-        to. "auto": the best of 10 to 320 for a share `validation_fraction` of the
-        rows, before all rows are fitted.
+        to. "auto": the best of 10 to 320 for rows held back, as for
+        `regularization`.
     regularization : float, tuple (ν_G, ν_L) or "auto", default=0.0
         ν of the penalty (ν/2) tr Σ⁻¹ on the mean negative log-likelihood: a
         variance that is added to the kernels in every direction. With a
-        Gaussian part there may be two, for the global and the local covariance.
-        "auto": the best for a share `validation_fraction` of the rows, before
-        all rows are fitted.
+        Gaussian part there may be two, for the global and the local covariance;
+        with ``covariance="local"`` it is that of the shared one. "auto": the best
+        for a share `validation_fraction` of the rows (of 5000, if more) or, where
+        these are few, for up to five such shares in turn; then all rows are fitted.
     batch_size : int, optional
         Number of points whose neighborhoods an update looks at: stochastic EM.
         None: all.
@@ -99,7 +101,8 @@ class LocalComponents(
         for local covariances, early stopping and stochastic EM.
     max_iter : int, optional
         Largest number of updates. None: 500, or as many as make 20 passes over
-        the data in stochastic EM.
+        the data in stochastic EM. With ``covariance="local"`` that of the local
+        ones; the shared one before them may take 500.
     tol : float, default=1e-8
         The fit has converged when an update gains at most this much mean
         log-likelihood, or moves the covariance by at most this share of its
@@ -109,14 +112,14 @@ class LocalComponents(
         high dimension that may be an early one. They are centers of kernels in
         the end (not with ``covariance="local"``).
     validation_fraction : float, default=0.1
-        Share of the rows held back by `early_stopping` or ``regularization="auto"``;
-        at most 5000.
+        Share of the rows held back by `early_stopping`, ``regularization="auto"``
+        or ``smoothing="auto"``; at most 5000.
     reservoir_size : int, default=10000
         Points that `partial_fit` keeps as centers of kernels.
     engine : {"auto", "blocked", "fused"}, default="auto"
         How sums over pairs of points are computed.
     random_state : int, RandomState instance or None, default=None
-        For `sample`, rows held back and stochastic EM.
+        For `sample`, rows held back, stochastic EM and streams.
     n_jobs : int, optional
         Number of threads. None: all cores. Results do not depend on it.
     verbose : int, default=0
@@ -381,7 +384,7 @@ class LocalComponents(
         self.regularization_ = (stream.penalty.global_, stream.penalty.local)
         self.n_iter_ = len(stream.objectives)
         self.history_ = {"objective": np.array(stream.objectives)}
-        self.loo_log_likelihood_ = mean_leave_one_out(density, engine, stream.rng, STREAM_BATCH)
+        self.loo_log_likelihood_ = mean_leave_one_out(density, engine, stream.rng, STREAM_LEFT_OUT)
         return self
 
     def score_samples(self, X: ArrayLike) -> NDArray:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 
 from vicinal.fitting import CollapseError, Method, Step, Validation, accelerated_em, em
+from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.local_components.equations import (
     Form,
     Points,
@@ -31,9 +32,6 @@ COLLAPSED = 1e-13
 
 # Points tried one by one for an equal one before all are compared.
 _TRIES = 10
-
-# What a validation score may cost: so many points, at most, to look at.
-MOST_VALIDATION_KEYS = 20_000
 
 # Validation checks over a batched fit; how many in a row may bring nothing in an exact one.
 N_CHECKS, PATIENCE = 40, 5

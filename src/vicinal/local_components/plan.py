@@ -19,7 +19,7 @@ __all__ = ["MAX_ITER", "MOST_LEFT_OUT", "Plan", "mean_leave_one_out", "plain_pen
 # Updates of EM, and passes over the data of stochastic EM (20 in the paper), unless told otherwise.
 MAX_ITER, N_PASSES = 500, 20
 
-# Points whose leave-one-out likelihood is looked at after stochastic EM and in streams.
+# Points whose leave-one-out likelihood is looked at after stochastic EM.
 MOST_LEFT_OUT = 2000
 
 

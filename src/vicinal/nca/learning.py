@@ -21,6 +21,7 @@ from vicinal.fitting import (
     search_offset,
 )
 from vicinal.inputs.features import Features
+from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.nca.batches import Batches
 from vicinal.nca.equations import (
     Evaluation,
@@ -40,9 +41,6 @@ EXACT = {"lbfgs": lbfgs, "cg": conjugate_gradients, "bold-driver": bold_driver}
 
 # Adam's first rate, as a share of the root mean square of the start (docs/decisions/0006).
 ADAM_RATE = 0.03
-
-# What a validation score costs must not grow with the data: at most so many points are looked at.
-MOST_VALIDATION_KEYS = 20_000
 
 # Validation checks over a batched fit, and how many in a row may bring nothing (thesis 5.3.2).
 N_CHECKS, PATIENCE = 40, 25

@@ -40,7 +40,7 @@ class PairList:
     def squared_distances(self, Z: NDArray) -> NDArray:
         """|z_i - z_j|² for every pair, shape (n_pairs,)."""
         out = np.empty(len(self))
-        for rows in self._blocks(Z.shape[1]):
+        for rows in self.blocks(Z.shape[1]):
             difference = self._incidence[rows] @ Z
             out[rows] = np.einsum("pd,pd->p", difference, difference)
         return out
@@ -48,7 +48,7 @@ class PairList:
     def scatter(self, coefficients: NDArray, Z: NDArray, X: NDArray) -> NDArray:
         """Σ_p c_p (z_i - z_j)(x_i - x_j)ᵀ, shape (d, D), for Z of shape (n, d) and X of (n, D)."""
         pull = np.zeros(Z.shape)
-        for rows in self._blocks(Z.shape[1]):
+        for rows in self.blocks(Z.shape[1]):
             incidence = self._incidence[rows]
             pull += incidence.T @ (coefficients[rows, None] * (incidence @ Z))
         return pull.T @ X
@@ -60,6 +60,7 @@ class PairList:
         signs = np.tile([1.0, -1.0], n)
         return csr_array((signs, columns, np.arange(0, 2 * n + 1, 2)), shape=(n, self.n_points))
 
-    def _blocks(self, width: int) -> Iterator[slice]:
+    def blocks(self, width: int) -> Iterator[slice]:
+        """Pairs, so many at a time that differences of that width fit in memory."""
         step = max(1, _BLOCK_NUMBERS // max(1, width))
         return (slice(a, min(a + step, len(self))) for a in range(0, len(self), step))
