@@ -51,7 +51,8 @@ def test_blocks_change_nothing():
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(300, 5)), rng.integers(0, 4, 300)
     whole = labeled_pairs(X, labels, 3, "impostors")
-    with patch("vicinal.coincidence.neighbors._BLOCK_NUMBERS", 1000):
+    sizes = {"_BLOCK_NUMBERS": 1000, "_TILE": 70}
+    with patch.multiple("vicinal.coincidence.neighbors", **sizes):
         for a, b in zip(whole, labeled_pairs(X, labels, 3, "impostors"), strict=True):
             assert_array_equal(a, b)
 
@@ -60,7 +61,8 @@ def test_memory_grows_with_the_block_only():
     rng = np.random.default_rng(0)
     n = 4000
     X, labels = rng.normal(size=(n, 8)), rng.integers(0, 10, n)
-    with patch("vicinal.coincidence.neighbors._BLOCK_NUMBERS", 200_000):
+    sizes = {"_BLOCK_NUMBERS": 200_000, "_TILE": 450}
+    with patch.multiple("vicinal.coincidence.neighbors", **sizes):
         labeled_pairs(X[:100], labels[:100], 3, "all")  # import what is needed first
         tracemalloc.start()
         first, _, _ = labeled_pairs(X, labels, 3, "all")

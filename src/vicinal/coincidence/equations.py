@@ -10,6 +10,7 @@ t = (p/2) log(1 + 2σ²) and M = WᵀW / c, and the likelihood is concave in bot
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,15 @@ class CoincidenceData:
     def n_anchors(self) -> int:
         """Number of scales."""
         return int(self.anchors.max()) + 1
+
+    def scatter(self, coefficients: NDArray) -> NDArray:
+        """Σ c ΔΔᵀ, shape (D, D)."""
+        return self.pairs.scatter(coefficients, self.X, self.X)
+
+    @cached_property
+    def total_scatter(self) -> NDArray:
+        """S₁ = Σ ΔΔᵀ."""
+        return self.scatter(np.ones(len(self)))
 
 
 @dataclass(frozen=True)
@@ -108,8 +118,7 @@ def em_differences(data: CoincidenceData, state: State) -> tuple[float, State]:
     """
     q, squared, kappa2 = _exponents(data, state)
     a, variance = _posterior_of_differences(q, squared, kappa2, data.coincide, state)
-    S1, Sa = _scatter(data, np.ones(len(data))), _scatter(data, a)
-    W = state.W - 2.0 * state.W @ _over(Sa, S1)
+    W = state.W - 2.0 * state.W @ _over(data.scatter(a), data.total_scatter)
     moved = data.pairs.squared_distances(data.X @ W.T)
     # |ū - W'Δ|² needs the product of old and new differences: by polarization.
     between = data.pairs.squared_distances(data.X @ (state.W - W).T)
@@ -139,7 +148,7 @@ def em_endpoints(data: CoincidenceData, state: State) -> tuple[float, State]:
     counts = counts + np.bincount(data.pairs.second, minlength=len(data.X))
     second_moment = data.X.T @ (counts[:, None] * data.X)
     # Σ z̄ xᵀ + z̄' x'ᵀ = W (M - Σ a Δ Δᵀ)
-    W = state.W - state.W @ _over(_scatter(data, a), second_moment)
+    W = state.W - state.W @ _over(data.scatter(a), second_moment)
     error = _endpoint_error(data, state.W, W, a)
     sigma2 = (0.5 * error + float(variance.sum())) / (p * len(data))
     value = float(log_likelihoods(q, data.coincide).sum())
@@ -185,11 +194,6 @@ def _posterior_of_differences(
         second_moment - np.square(1.0 + 2.0 * nu * b) * squared,
     )
     return a, variance
-
-
-def _scatter(data: CoincidenceData, coefficients: NDArray) -> NDArray:
-    """Σ c ΔΔᵀ, shape (D, D)."""
-    return data.pairs.scatter(coefficients, data.X, data.X)
 
 
 def _over(numerator: NDArray, denominator: NDArray) -> NDArray:

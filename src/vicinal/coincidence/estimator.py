@@ -32,8 +32,10 @@ from vicinal.neighborhood.pair_list import PairList
 
 __all__ = ["LatentCoincidence"]
 
-# Updates without a better score on rows held back after which a fit stops.
-PATIENCE = {"lbfgs": 20, "em": 100, "em-endpoints": 100}
+# Updates between two scores on rows held back: those of EM are small, and a score costs more than
+# many. So many scores without a better one, and the fit stops.
+CHECK_EVERY = {"lbfgs": 1, "em": 5, "em-endpoints": 5}
+PATIENCE = 20
 
 # Scores are many, so that fewer rows than elsewhere may be held back.
 MOST_HELD_BACK = 2000
@@ -273,7 +275,7 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
                 start,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                validation=None if score is None else Validation(score, 1, PATIENCE[solver]),
+                validation=score and Validation(score, CHECK_EVERY[solver], PATIENCE),
                 callbacks=[listeners],
                 name="LatentCoincidence",
                 verbose=self.verbose,

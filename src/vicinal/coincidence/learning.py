@@ -112,8 +112,8 @@ class CoincidenceProblem:
         squared = data.pairs.squared_distances(data.X @ state.W.T)
         q = exponents(squared, self.n_components, state.sigma2, state.kappa2[data.anchors])
         pull = pulls(q, data.coincide)
-        G = data.pairs.scatter(pull, data.X, data.X)
-        size = np.linalg.eigvalsh(data.pairs.scatter(np.abs(pull), data.X, data.X))[-1]
+        G = data.scatter(pull)
+        size = np.linalg.eigvalsh(data.scatter(np.abs(pull)))[-1]
         stationary = np.linalg.norm(state.W @ G, 2) <= _CERTAIN * size * np.linalg.norm(state.W, 2)
         in_t, t = float(pull.sum()), 0.5 * self.n_components * np.log1p(2.0 * state.sigma2)
         balanced = max(in_t, abs(t * in_t)) <= _CERTAIN * np.abs(pull).sum()
@@ -147,9 +147,7 @@ class CoincidenceProblem:
     @cached_property
     def _range(self) -> NDArray:
         """Projection on directions in which pairs differ, shape (D, D)."""
-        variances, directions = np.linalg.eigh(
-            self.data.pairs.scatter(np.ones(len(self.data)), self.data.X, self.data.X)
-        )
+        variances, directions = np.linalg.eigh(self.data.total_scatter)
         seen = directions[:, variances > _NO_VARIANCE * max(variances[-1], 0.0)]
         return seen @ seen.T
 

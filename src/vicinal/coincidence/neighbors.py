@@ -8,8 +8,8 @@ from sklearn.neighbors import NearestNeighbors
 
 __all__ = ["LabeledPairs", "labeled_pairs"]
 
-# Squared distances held at a time.
-_BLOCK_NUMBERS = 8_000_000
+# Numbers held at a time, and the side of a tile of squared distances.
+_BLOCK_NUMBERS, _TILE = 8_000_000, 1024
 
 # Matrix products err: so many neighbors more than wanted are looked at, and distances this much
 # larger, relative to the squared norms, before differences decide.
@@ -91,20 +91,28 @@ def _impostors(X: NDArray, labels: NDArray, radii: NDArray) -> tuple[NDArray, ND
     X = X.astype(np.float64, copy=False)
     centered = X - X.mean(axis=0)
     norms = np.einsum("nd,nd->n", centered, centered)
-    slack = _SLACK * (norms.max() + norms)
+    # |x - x'|² ≤ r  ⇔  2 x·x' - |x'|² ≥ |x|² - r: one product gives the left side.
+    queries = np.column_stack([2.0 * centered, -np.ones(len(X))])
+    keys = np.column_stack([centered, norms]).T
+    least = norms - radii - _SLACK * (norms.max() + norms)
     found = []
-    step = max(1, _BLOCK_NUMBERS // len(X))
-    for start in range(0, len(X), step):
-        rows = np.arange(start, min(start + step, len(X)))
-        rough = norms[rows, None] + norms - 2.0 * (centered[rows] @ centered.T)
-        near = rough <= (radii[rows] + slack[rows])[:, None]
-        near &= labels[rows, None] != labels
-        i, j = np.nonzero(near)
-        i = rows[i]
+    for rows, columns in _tiles(len(X)):
+        near = queries[rows] @ keys[:, columns] >= least[rows, None]
+        i, j = np.divmod(np.flatnonzero(near), near.shape[1])  # faster than nonzero
+        i, j = i + rows.start, j + columns.start
+        others = labels[i] != labels[j]
+        i, j = i[others], j[others]
         strictly = _squared(X, i, j) < radii[i]
         found.append((i[strictly], j[strictly]))
     first, second = (np.concatenate(part) for part in zip(*found, strict=True))
     return first, second
+
+
+def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of an n × n matrix, in parts that stay in the cache."""
+    for start in range(0, n, _TILE):
+        for column in range(0, n, _TILE):
+            yield slice(start, start + _TILE), slice(column, column + _TILE)
 
 
 def _squared(X: NDArray, first: NDArray, second: NDArray) -> NDArray:
