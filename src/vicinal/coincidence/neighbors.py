@@ -4,16 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
+
+from vicinal.inputs.nearest import nearest, squared_distances
 
 __all__ = ["LabeledPairs", "labeled_pairs"]
 
-# Numbers held at a time, and the side of a tile of squared distances.
-_BLOCK_NUMBERS, _TILE = 8_000_000, 1024
+# Side of a tile of squared distances.
+_TILE = 1024
 
-# Matrix products err: so many neighbors more than wanted are looked at, and distances this much
-# larger, relative to the squared norms, before differences decide.
-_SPARE, _SLACK = 5, 1e-9
+# Matrix products err: distances this much larger, relative to the squared norms, are looked at
+# before differences decide.
+_SLACK = 1e-9
 
 # First point, second point, and whether they coincide; all of shape (n_pairs,).
 LabeledPairs = tuple[NDArray, NDArray, NDArray]
@@ -70,20 +71,13 @@ def _targets(X: NDArray, labels: NDArray, k: int) -> tuple[tuple[NDArray, NDArra
 def _nearest(
     X: NDArray, queries: NDArray, keys: NDArray, k: int
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """The k keys nearest to each query but itself; of equal ones those of lower position."""
-    wanted = min(k + 1 + _SPARE, len(keys))
-    if wanted == 0:
-        return queries[:0], keys[:0], np.zeros(0)
-    index = NearestNeighbors(n_neighbors=wanted).fit(X[keys])
-    near = keys[index.kneighbors(X[queries], return_distance=False)]
-    squared = _squared(X, np.repeat(queries, wanted), near.ravel()).reshape(near.shape)
-    squared[near == queries[:, None]] = np.inf
-    order = np.lexsort((near, squared), axis=1)[:, :k]
-    near = np.take_along_axis(near, order, axis=1)
-    squared = np.take_along_axis(squared, order, axis=1)
+    """The k keys nearest to each query but itself; both are positions in X, in order."""
+    own = np.searchsorted(keys, queries)
+    own[~np.isin(queries, keys)] = -1
+    found, squared = nearest(X[keys], X[queries], k, own)
     real = np.isfinite(squared)
-    first = np.repeat(queries, near.shape[1]).reshape(near.shape)
-    return first[real], near[real], squared[real]
+    first = np.broadcast_to(queries[:, None], found.shape)
+    return first[real], keys[found[real]], squared[real]
 
 
 def _impostors(X: NDArray, labels: NDArray, radii: NDArray) -> tuple[NDArray, NDArray]:
@@ -102,7 +96,7 @@ def _impostors(X: NDArray, labels: NDArray, radii: NDArray) -> tuple[NDArray, ND
         i, j = i + rows.start, j + columns.start
         others = labels[i] != labels[j]
         i, j = i[others], j[others]
-        strictly = _squared(X, i, j) < radii[i]
+        strictly = squared_distances(X, i, j) < radii[i]
         found.append((i[strictly], j[strictly]))
     first, second = (np.concatenate(part) for part in zip(*found, strict=True))
     return first, second
@@ -113,14 +107,3 @@ def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
     for start in range(0, n, _TILE):
         for column in range(0, n, _TILE):
             yield slice(start, start + _TILE), slice(column, column + _TILE)
-
-
-def _squared(X: NDArray, first: NDArray, second: NDArray) -> NDArray:
-    """Squared distances by differences, some at a time."""
-    out = np.empty(len(first))
-    step = max(1, _BLOCK_NUMBERS // max(1, X.shape[1]))
-    for start in range(0, len(first), step):
-        part = slice(start, start + step)
-        difference = X[first[part]].astype(np.float64) - X[second[part]]
-        out[part] = np.einsum("pd,pd->p", difference, difference)
-    return out

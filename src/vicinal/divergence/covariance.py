@@ -1,0 +1,166 @@
+"""Eigenvalues of the local covariances: what each estimate makes of those of C (section 3).
+
+All but one of the estimates share the eigenvectors of C, the scatter of a neighborhood, so that
+only its q eigenvalues change, and the one of all directions in which the neighborhood has no
+extent.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["COVARIANCES", "Spectrum", "frank_wolfe", "of_trace_one"]
+
+# Eigenvalues, shape (n, q), and that of the other directions, shape (n,).
+Eigenvalues = tuple[NDArray, NDArray]
+
+
+class Spectrum(NamedTuple):
+    """What is known of C = (1/m) Σ (x - x_i)(x - x_i)ᵀ of every point.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, q)
+        Its eigenvalues, but for zeros.
+    n_features : int
+        d.
+    counts : ndarray of shape (n,)
+        m.
+    fourth : ndarray of shape (n,)
+        (1/m) Σ |x - x_i|⁴.
+    """
+
+    values: NDArray
+    n_features: int
+    counts: NDArray
+    fourth: NDArray
+
+    @property
+    def mean(self) -> NDArray:
+        """tr(C) / d."""
+        return self.values.sum(axis=1) / self.n_features
+
+    @property
+    def square(self) -> NDArray:
+        """tr(C²)."""
+        return np.square(self.values).sum(axis=1)
+
+
+def ridge(spectrum: Spectrum, gamma: float) -> Eigenvalues:
+    """C + γ I."""
+    return spectrum.values + gamma, np.full(len(spectrum.values), gamma)
+
+
+def shrunk(spectrum: Spectrum, gamma: float) -> Eigenvalues:
+    """(1 - γ) C + γ tr(C)/d I (footnote 5)."""
+    return _towards_identity(spectrum, np.full(len(spectrum.values), gamma))
+
+
+def ledoit_wolf(spectrum: Spectrum, gamma: float) -> Eigenvalues:
+    """The shrinkage of Ledoit and Wolf (2004) about a known mean, + γ I."""
+    d, mean = spectrum.n_features, spectrum.mean
+    spread = np.maximum(spectrum.square / d - mean**2, 0.0)
+    noise = np.maximum(spectrum.fourth - spectrum.square, 0.0) / (
+        d * np.maximum(spectrum.counts, 1)
+    )
+    intensity = np.divide(
+        np.minimum(noise, spread), spread, out=np.ones(len(mean)), where=spread > 0
+    )
+    return _raised(_towards_identity(spectrum, intensity), gamma)
+
+
+def oas(spectrum: Spectrum, gamma: float) -> Eigenvalues:
+    """The oracle approximating shrinkage of Chen et al. (2010), as scikit-learn has it, + γ I."""
+    d, mean = spectrum.n_features, spectrum.mean
+    alpha = spectrum.square / d**2
+    over = alpha + mean**2
+    under = (spectrum.counts + 1.0) * (alpha - mean**2 / d)
+    intensity = np.divide(over, under, out=np.ones(len(mean)), where=under > 0)
+    return _raised(_towards_identity(spectrum, np.minimum(intensity, 1.0)), gamma)
+
+
+def of_trace_one(spectrum: Spectrum, gamma: float) -> Eigenvalues:
+    """Inverse of the likeliest S of trace 1 (problem 6), in closed form: C + (γ + μ) I.
+
+    Σ 1 / (r_k + μ) = 1 over all d eigenvalues r of C + γ I. Newton's method climbs to the root
+    without ever passing it, as the sum is convex and decreasing.
+    """
+    values, rest, n_rest = _all_values(spectrum, gamma)
+    lowest = np.minimum(values.min(axis=1), rest) if n_rest else values.min(axis=1)
+    values, rest = values - lowest[:, None], rest - lowest
+    shift = np.ones(len(values))  # μ + the smallest r: from 1 to d
+    for _ in range(100):
+        inverse, inverse_rest = 1.0 / (values + shift[:, None]), 1.0 / (rest + shift)
+        excess = inverse.sum(axis=1) + n_rest * inverse_rest - 1.0
+        slope = np.square(inverse).sum(axis=1) + n_rest * np.square(inverse_rest)
+        step = excess / slope
+        shift += step
+        if (np.abs(step) <= 1e-15 * shift).all():
+            break
+    return values + shift[:, None], rest + shift
+
+
+def frank_wolfe(
+    spectrum: Spectrum, gamma: float, max_iter: int = 300, tol: float = 1e-6
+) -> Eigenvalues:
+    """The same by Algorithm 1: S moves towards the leading eigenvectors of S⁻¹ - R.
+
+    It starts at I/d, where the gradient is defined, and goes as far as is best. Of equally
+    leading eigenvectors none is preferred, so that S keeps the eigenvectors of R, and one value
+    for all directions without extent. Until the gap, a bound on what is missing of the objective,
+    is `tol` everywhere.
+    """
+    values, rest, n_rest = _all_values(spectrum, gamma)
+    r = np.column_stack([values, rest]) if n_rest else values
+    copies = np.append(np.ones(values.shape[1]), [n_rest] if n_rest else [])
+    S = np.full(r.shape, 1.0 / spectrum.n_features)
+    rows = np.arange(len(r))
+    for _ in range(max_iter):
+        gradient = 1.0 / S - r
+        leading = gradient.argmax(axis=1)
+        gap = gradient[rows, leading] - (copies * S * gradient).sum(axis=1)
+        if (gap <= tol).all():
+            break
+        towards = -S
+        towards[rows, leading] += 1.0 / copies[leading]
+        S += _best_step(S, towards, r, copies)[:, None] * towards
+    inverse = 1.0 / S
+    q = values.shape[1]
+    return inverse[:, :q], inverse[:, q] if n_rest else np.ones(len(r))
+
+
+def _best_step(S: NDArray, towards: NDArray, r: NDArray, copies: NDArray) -> NDArray:
+    """Step in [0, 1) at which the objective log det S - tr(S R) is largest, by bisection."""
+    low, high = np.zeros(len(S)), np.ones(len(S))
+    for _ in range(45):
+        middle = 0.5 * (low + high)
+        slope = copies * towards * (1.0 / (S + middle[:, None] * towards) - r)
+        rises = slope.sum(axis=1) > 0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return low
+
+
+def _all_values(spectrum: Spectrum, gamma: float) -> tuple[NDArray, NDArray, int]:
+    """Eigenvalues of C + γ I, the last one, and how often it comes."""
+    return *ridge(spectrum, gamma), spectrum.n_features - spectrum.values.shape[1]
+
+
+def _towards_identity(spectrum: Spectrum, intensity: NDArray) -> Eigenvalues:
+    rest = intensity * spectrum.mean
+    return (1.0 - intensity)[:, None] * spectrum.values + rest[:, None], rest
+
+
+def _raised(eigenvalues: Eigenvalues, gamma: float) -> Eigenvalues:
+    return eigenvalues[0] + gamma, eigenvalues[1] + gamma
+
+
+COVARIANCES: dict[str, Callable[[Spectrum, float], Eigenvalues]] = {
+    "ridge": ridge,
+    "shrunk": shrunk,
+    "ledoit-wolf": ledoit_wolf,
+    "oas": oas,
+    "trace": of_trace_one,
+    "frank-wolfe": frank_wolfe,
+}

@@ -1,0 +1,197 @@
+"""A Gaussian for every point, from its neighborhood (sections 2 and 3)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.divergence.covariance import COVARIANCES, Spectrum
+from vicinal.neighborhood.threads import effective_n_threads, one_blas_thread, run_in_order
+
+__all__ = ["KINDS", "LocalGaussians", "Neighborhoods", "fit_gaussians"]
+
+# "shrunk-diagonal" alone has other eigenvectors than C.
+KINDS = (*COVARIANCES, "shrunk-diagonal")
+
+# Numbers of differences held at a time by every thread.
+_BLOCK_NUMBERS = 1_000_000
+
+
+class Neighborhoods(NamedTuple):
+    """Neighbors of every point.
+
+    Attributes
+    ----------
+    positions : ndarray of int, shape (n, m)
+    counts : ndarray of int, shape (n,)
+        How many of them there are; those after are none.
+    """
+
+    positions: NDArray
+    counts: NDArray
+
+
+@dataclass(frozen=True)
+class LocalGaussians:
+    """Gaussians with covariances Vᵀ diag(values - rest) V + rest I, stored as that.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n, d)
+    vectors : ndarray of shape (n, q, d)
+        Orthonormal rows; q is the size of a neighborhood, or d where that is less.
+    values : ndarray of shape (n, q)
+        Eigenvalues of these directions.
+    rest : ndarray of shape (n,)
+        Eigenvalue of all others.
+    diagonal : ndarray of shape (n, d) or None
+        To be added to the diagonal; `vectors` are then no eigenvectors.
+    """
+
+    means: NDArray
+    vectors: NDArray
+    values: NDArray
+    rest: NDArray
+    diagonal: NDArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    @property
+    def n_features(self) -> int:
+        """d."""
+        return int(self.means.shape[1])
+
+    @property
+    def rank(self) -> int:
+        """q, number of directions with a value of their own."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every direction has a value of its own."""
+        return self.rank == self.n_features and self.diagonal is None
+
+    def __getitem__(self, rows: slice | NDArray) -> "LocalGaussians":
+        return LocalGaussians(
+            self.means[rows],
+            self.vectors[rows],
+            self.values[rows],
+            self.rest[rows],
+            None if self.diagonal is None else self.diagonal[rows],
+        )
+
+    def covariances(self) -> NDArray:
+        """All of them, shape (n, d, d)."""
+        weighted = self.vectors * (self.values - self.rest[:, None])[:, :, None]
+        out = np.swapaxes(weighted, 1, 2) @ self.vectors
+        every = np.arange(self.n_features)
+        out[:, every, every] += self.rest[:, None]
+        if self.diagonal is not None:
+            out[:, every, every] += self.diagonal
+        return out
+
+    def complete(self) -> "LocalGaussians":
+        """The same with all eigenvectors, n × d × d numbers."""
+        if self.is_complete:
+            return self
+        if self.diagonal is not None:
+            values, vectors = np.linalg.eigh(self.covariances())
+            return LocalGaussians(self.means, _rows(vectors), values, self.rest)
+        whole, _ = np.linalg.qr(np.swapaxes(self.vectors, 1, 2), mode="complete")
+        vectors = np.concatenate([self.vectors, _rows(whole)[:, self.rank :]], axis=1)
+        more = np.broadcast_to(self.rest[:, None], (len(self), self.n_features - self.rank))
+        return LocalGaussians(
+            self.means, vectors, np.concatenate([self.values, more], axis=1), self.rest
+        )
+
+
+def fit_gaussians(
+    X: NDArray,
+    queries: NDArray,
+    neighborhoods: Neighborhoods,
+    kind: str,
+    gamma: float,
+    n_jobs: int | None = None,
+) -> LocalGaussians:
+    """A Gaussian around every query, from rows of X near it.
+
+    The mean is the query itself, not that of its neighborhood (section 2.1).
+    """
+    parts = list(_blocks(len(queries), neighborhoods.positions.shape[1] * X.shape[1]))
+
+    def fit_part(rows: slice) -> LocalGaussians:
+        near = Neighborhoods(*(part[rows] for part in neighborhoods))
+        return _fit_part(X, queries[rows].astype(np.float64), near, kind, gamma)
+
+    with one_blas_thread():
+        found = list(run_in_order(fit_part, parts, effective_n_threads(n_jobs)))
+    gaussians = _concatenated(found)
+    _check_definite(gaussians, kind, gamma)
+    return gaussians
+
+
+def _fit_part(
+    X: NDArray, queries: NDArray, near: Neighborhoods, kind: str, gamma: float
+) -> LocalGaussians:
+    differences = X[near.positions].astype(np.float64) - queries[:, None]
+    differences[np.arange(differences.shape[1]) >= near.counts[:, None]] = 0.0
+    squares = np.einsum("nmd,nmd->nm", differences, differences)
+    counts = np.maximum(near.counts, 1)
+    differences /= np.sqrt(counts)[:, None, None]
+    # C = Δᵀ Δ: singular vectors of Δ keep digits that C itself would lose.
+    _, singular, vectors = np.linalg.svd(differences, full_matrices=False)
+    fourth = np.square(squares).sum(axis=1) / counts
+    spectrum = Spectrum(np.square(singular), X.shape[1], near.counts, fourth)
+    if kind == "shrunk-diagonal":  # (1 - γ) C + γ diag(C), footnote 5
+        diagonal = gamma * np.einsum("nmd,nmd->nd", differences, differences)
+        values, rest = (1.0 - gamma) * spectrum.values, np.zeros(len(queries))
+        return _at_most_once(LocalGaussians(queries, vectors, values, rest, diagonal))
+    return LocalGaussians(queries, vectors, *COVARIANCES[kind](spectrum, gamma))
+
+
+def _at_most_once(gaussians: LocalGaussians) -> LocalGaussians:
+    """Eigenvectors now where they take no more room than what is stored anyway."""
+    return gaussians.complete() if gaussians.rank == gaussians.n_features else gaussians
+
+
+def _check_definite(gaussians: LocalGaussians, kind: str, gamma: float) -> None:
+    """No covariance may be singular."""
+    lowest = gaussians.values.min(axis=1)
+    if gaussians.diagonal is not None:
+        lowest = gaussians.diagonal.min(axis=1)
+    elif gaussians.rank < gaussians.n_features:
+        lowest = np.minimum(lowest, gaussians.rest)
+    # Below rounding, an eigenvalue is none.
+    bad = lowest <= 4 * np.finfo(float).eps * gaussians.n_features * gaussians.values.max(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"{bad.sum()} of {len(bad)} local covariances are singular, the first that of row "
+            f"{int(bad.argmax())}: neighborhoods of duplicates, or of too few points. Raise gamma="
+            f"{gamma:g} or n_neighbors"
+            + ("." if kind == "ridge" else ', or use covariance="ridge".')
+        )
+
+
+def _concatenated(parts: list[LocalGaussians]) -> LocalGaussians:
+    diagonals = [part.diagonal for part in parts if part.diagonal is not None]
+    return LocalGaussians(
+        np.concatenate([part.means for part in parts]),
+        np.concatenate([part.vectors for part in parts]),
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.rest for part in parts]),
+        np.concatenate(diagonals) if diagonals else None,
+    )
+
+
+def _blocks(n: int, numbers: int) -> Iterator[slice]:
+    step = max(1, _BLOCK_NUMBERS // max(1, numbers))
+    for start in range(0, n, step):
+        yield slice(start, start + step)
+
+
+def _rows(vectors: NDArray) -> NDArray:
+    """Columns as contiguous rows."""
+    return np.ascontiguousarray(np.swapaxes(vectors, 1, 2))

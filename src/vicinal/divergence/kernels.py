@@ -1,0 +1,389 @@
+"""Compiled loops over pairs of Gaussians: no classes, no validation, one thread, no GIL.
+
+A Gaussian is its mean and the frame of its covariance: orthonormal eigenvectors f_a (rows), the
+square roots s_a of their eigenvalues, and √ρ, that of the eigenvalue of every direction that the
+frame leaves out. With B_ab = f_ja · f_ib, all that a divergence needs of two covariances are
+
+    K_ab = B_ab (s_ib/s_ja - s_ja/s_ib)        H_ab = ½ B_ab (s_ib/s_ja + s_ja/s_ib).
+
+For the generalized eigenvalues λ of (Σ_i, Σ_j) these have the singular values |√λ - 1/√λ| and
+½ (√λ + 1/√λ). So nothing is inverted, and Gaussians that are nearly equal lose no digits: each
+entry of K is as small as it should be.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+BHATTACHARYYA, JEFFREYS_RIEMANN, BHATTACHARYYA_RIEMANN, RIEMANN = range(4)
+
+# What a reduction needs to be vectorized. Infinities and NaN keep their meaning.
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": True,
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+    "error_model": "numpy",
+}
+
+# A direction less than this outside of a frame is looked at itself: 1 - Σ B² has lost its digits.
+_NEARLY_INSIDE = 1e-6
+
+# Residuals of unit vectors below this are rounding errors.
+_NOTHING = 1e-14
+
+# Where half the squared norm of K is below this, det H is so near 1 that its logarithm is not
+# known well.
+_NEAR = 1e-2
+
+
+class Frames(NamedTuple):
+    """Gaussians, as kernels read them.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n, d)
+    vectors : ndarray of shape (n, q, d)
+        Orthonormal rows f_a.
+    roots : ndarray of shape (n, q)
+        s_a.
+    rests : ndarray of shape (n,)
+        √ρ; of no meaning where q = d.
+    """
+
+    means: NDArray
+    vectors: NDArray
+    roots: NDArray
+    rests: NDArray
+
+
+@njit(**_OPTIONS)
+def jeffreys_tile(P, Q, products, upper, out):
+    """Jeffreys divergence (eq. 7) of all pairs of a tile, or of those above its diagonal.
+
+    Parameters
+    ----------
+    P, Q : Frames
+    products : ndarray of shape (n_i, q, n_j, q)
+        f_ib · f_ja.
+    upper : bool
+    out : ndarray of shape (n_i, n_j)
+    """
+    d = P.means.shape[1]
+    u, left = np.empty(d), np.empty(d)
+    for i in range(len(P.means)):
+        for j in range(i + 1 if upper else 0, len(Q.means)):
+            for t in range(d):
+                u[t] = P.means[i, t] - Q.means[j, t]
+            apart = _square(u, P, i, left) + _square(u, Q, j, left)
+            out[i, j] = 0.5 * (apart + _trace(P, Q, i, j, products, left))
+
+
+@njit(**_OPTIONS)
+def joint_tile(P, Q, products, upper, which, out):
+    """The other divergences of all pairs of a tile; parameters as for Jeffreys.
+
+    Both covariances are written in the space that the two frames span (all of it, where frames
+    have all directions); outside of it each is a multiple of the identity.
+    """
+    q, d = P.vectors.shape[1], P.vectors.shape[2]
+    k = q if q == d else 2 * q
+    u, left, residual = np.empty(d), np.empty(d), np.empty((q, d))
+    B, K, H = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
+    s_i, s_j, u_i, u_j = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    for i in range(len(P.means)):
+        for j in range(i + 1 if upper else 0, len(Q.means)):
+            for t in range(d):
+                u[t] = P.means[i, t] - Q.means[j, t]
+            apart = 0.0
+            if which == JEFFREYS_RIEMANN:
+                apart = 0.5 * (_square(u, P, i, left) + _square(u, Q, j, left))
+            for a in range(q):
+                s_i[a], s_j[a] = P.roots[i, a], Q.roots[j, a]
+                for b in range(q):
+                    B[a, b] = products[i, b, j, a]
+            outside, unlike = 0.0, 0.0
+            if q == d:
+                _project(u, Q, j, u_j)
+            else:
+                rest_i, rest_j = P.rests[i], Q.rests[j]
+                s_i[q:], s_j[q:] = rest_i, rest_j
+                outside = _join(P, Q, i, j, u, B, residual, u_j)
+                outside *= 2.0 / (rest_i**2 + rest_j**2)
+                unlike = (rest_i / rest_j - rest_j / rest_i) ** 2
+            _turn(B, u_j, u_i)
+            size = _compare(B, s_i, s_j, K, H) + (d - k) * unlike
+            if which == BHATTACHARYYA:  # eq. 8
+                square, log_determinant = _eliminate(H, u_i / s_i, u_j / s_j)
+                if size < 2.0 * _NEAR:
+                    log_determinant = _log_determinant_near(K)
+                log_determinant += 0.5 * (d - k) * math.log1p(0.25 * unlike)
+                value = 0.125 * max(square + outside, 0.0) + 0.5 * max(log_determinant, 0.0)
+            else:  # eq. 9 and 10
+                if which == BHATTACHARYYA_RIEMANN:
+                    apart = max(_eliminate(H, u_i / s_i, u_j / s_j)[0] + outside, 0.0)
+                value = math.sqrt(apart) + _riemann(K, unlike, d - k)
+            out[i, j] = value
+
+
+# --------------------------------------------------------------------------- one Gaussian's frame
+
+
+@njit(**_OPTIONS)
+def _project(u, Q, j, coordinates):
+    """Coordinates of u in frame j."""
+    for a in range(Q.vectors.shape[1]):
+        total = 0.0
+        for t in range(len(u)):
+            total += Q.vectors[j, a, t] * u[t]
+        coordinates[a] = total
+
+
+@njit(**_OPTIONS)
+def _square(u, Q, j, left):
+    """uᵀ Σ_j⁻¹ u."""
+    q, d = Q.vectors.shape[1], Q.vectors.shape[2]
+    for t in range(d):
+        left[t] = u[t]
+    total = 0.0
+    for a in range(q):
+        along = 0.0
+        for t in range(d):
+            along += Q.vectors[j, a, t] * u[t]
+        total += (along / Q.roots[j, a]) ** 2
+        if q < d:
+            for t in range(d):
+                left[t] -= along * Q.vectors[j, a, t]
+    if q < d:
+        outside = 0.0
+        for t in range(d):
+            outside += left[t] * left[t]
+        total += outside / Q.rests[j] ** 2
+    return total
+
+
+# ------------------------------------------------------------------------------- two covariances
+
+
+@njit(**_OPTIONS)
+def _trace(P, Q, i, j, products, left):
+    """tr(Σ_i⁻¹ Σ_j + Σ_j⁻¹ Σ_i) - 2d, the squared norm of K, as a sum without negative terms."""
+    q, d = P.vectors.shape[1], P.vectors.shape[2]
+    total, inside = 0.0, 0.0
+    for b in range(q):
+        for a in range(q):
+            weight = products[i, b, j, a] ** 2
+            inside += weight
+            total += weight * _unlike(P.roots[i, b], Q.roots[j, a])
+    if q == d:
+        return total
+    for b in range(q):
+        weight = 1.0
+        for a in range(q):
+            weight -= products[i, b, j, a] ** 2
+        if weight < _NEARLY_INSIDE:
+            weight = _outside(P.vectors[i, b], products[i, b, j], Q.vectors[j], left)
+        total += weight * _unlike(P.roots[i, b], Q.rests[j])
+    for a in range(q):
+        weight = 1.0
+        for b in range(q):
+            weight -= products[i, b, j, a] ** 2
+        if weight < _NEARLY_INSIDE:
+            weight = _outside(Q.vectors[j, a], products[i, :, j, a].copy(), P.vectors[i], left)
+        total += weight * _unlike(Q.roots[j, a], P.rests[i])
+    # Directions outside of both frames.
+    return total + max(d - 2 * q + inside, 0.0) * _unlike(P.rests[i], Q.rests[j])
+
+
+@njit(**_OPTIONS)
+def _unlike(s, t):
+    """(s/t - t/s)²."""
+    ratio = s / t
+    return (ratio - 1.0 / ratio) ** 2
+
+
+@njit(**_OPTIONS)
+def _outside(vector, coordinates, frame, left):
+    """Squared norm of what a vector has outside of a frame."""
+    for t in range(len(vector)):
+        left[t] = vector[t]
+    for a in range(len(frame)):
+        for t in range(len(vector)):
+            left[t] -= coordinates[a] * frame[a, t]
+    total = 0.0
+    for t in range(len(vector)):
+        total += left[t] * left[t]
+    return total
+
+
+@njit(**_OPTIONS)
+def _join(P, Q, i, j, u, B, residual, u_j):
+    """Frames of the space that both span, and |u|² outside of it.
+
+    Frame j is followed by an orthonormal basis of what frame i has besides (modified Gram-Schmidt;
+    u goes along as a last column, which keeps its coordinates right where that basis is not quite
+    orthonormal). B becomes orthogonal, its first columns frame i in these coordinates.
+    """
+    q, d = P.vectors.shape[1], P.vectors.shape[2]
+    B[q:, :q] = 0.0
+    for b in range(q):
+        for t in range(d):
+            residual[b, t] = P.vectors[i, b, t]
+        for a in range(q):
+            along = B[a, b]
+            for t in range(d):
+                residual[b, t] -= along * Q.vectors[j, a, t]
+    _project(u, Q, j, u_j)
+    for a in range(q):
+        for t in range(d):
+            u[t] -= u_j[a] * Q.vectors[j, a, t]
+    for a in range(q):
+        norm = 0.0
+        for t in range(d):
+            norm += residual[a, t] * residual[a, t]
+        norm = math.sqrt(norm)
+        # A direction that is not there may stand for any other one outside of both frames.
+        scale = 1.0 / norm if norm > _NOTHING else 0.0
+        B[q + a, a] = norm if norm > _NOTHING else 0.0
+        along = 0.0
+        for t in range(d):
+            residual[a, t] *= scale
+            along += residual[a, t] * u[t]
+        u_j[q + a] = along
+        for t in range(d):
+            u[t] -= along * residual[a, t]
+        for b in range(a + 1, q):
+            along = 0.0
+            for t in range(d):
+                along += residual[a, t] * residual[b, t]
+            B[q + a, b] = along
+            for t in range(d):
+                residual[b, t] -= along * residual[a, t]
+    _complete(B)
+    outside = 0.0
+    for t in range(d):
+        outside += u[t] * u[t]
+    return outside
+
+
+@njit(**_OPTIONS)
+def _complete(B):
+    """Give a matrix whose first half of columns is orthonormal the other half (Householder)."""
+    k = len(B)
+    q = k // 2
+    reflectors, rest = np.empty((q, k)), np.zeros((q, k))  # columns as rows
+    for c in range(q):
+        for r in range(k):
+            reflectors[c, r] = B[r, c]
+        for b in range(c):
+            _reflect(reflectors, b, reflectors, c)
+        norm = 0.0
+        for r in range(c, k):
+            norm += reflectors[c, r] ** 2
+        norm = math.sqrt(norm)
+        head = reflectors[c, c]
+        reflectors[c, c] = head + norm if head > 0.0 else head - norm
+        scale = 1.0 / math.sqrt(norm * (norm + abs(head)))
+        for r in range(c, k):
+            reflectors[c, r] *= scale
+    for b in range(q):
+        rest[b, q + b] = 1.0
+        for c in range(q - 1, -1, -1):
+            _reflect(reflectors, c, rest, b)
+        for r in range(k):
+            B[r, q + b] = rest[b, r]
+
+
+@njit(**_OPTIONS)
+def _reflect(reflectors, c, vectors, b):
+    """Subtract v (v · x), |v|² = 2, for reflector c, zero before its entry c."""
+    along = 0.0
+    for r in range(c, reflectors.shape[1]):
+        along += reflectors[c, r] * vectors[b, r]
+    for r in range(c, reflectors.shape[1]):
+        vectors[b, r] -= along * reflectors[c, r]
+
+
+@njit(**_OPTIONS)
+def _turn(B, u_j, u_i):
+    """Coordinates in frame i from those in frame j."""
+    u_i[:] = 0.0
+    for a in range(len(u_j)):
+        for b in range(len(u_i)):
+            u_i[b] += B[a, b] * u_j[a]
+
+
+@njit(**_OPTIONS)
+def _compare(B, s_i, s_j, K, H):
+    """K, H and the squared norm of K."""
+    total = 0.0
+    for a in range(len(s_j)):
+        for b in range(len(s_i)):
+            ratio = s_i[b] / s_j[a]
+            inverse = 1.0 / ratio
+            K[a, b] = B[a, b] * (ratio - inverse)
+            H[a, b] = 0.5 * B[a, b] * (ratio + inverse)
+            total += K[a, b] * K[a, b]
+    return total
+
+
+@njit(**_OPTIONS)
+def _eliminate(H, left, right):
+    """left · H⁻¹ right and log |det H|; H and `right` are overwritten.
+
+    As (Σ_i + Σ_j)/2 = L_j H L_iᵀ with L = Fᵀ diag(s), the first is uᵀ ((Σ_i + Σ_j)/2)⁻¹ u for
+    left = L_i⁻¹ u and right = L_j⁻¹ u.
+    """
+    k = len(H)
+    log_determinant = 0.0
+    for c in range(k):
+        pivot = c
+        for r in range(c + 1, k):
+            if abs(H[r, c]) > abs(H[pivot, c]):
+                pivot = r
+        if pivot != c:
+            for t in range(c, k):
+                H[c, t], H[pivot, t] = H[pivot, t], H[c, t]
+            right[c], right[pivot] = right[pivot], right[c]
+        log_determinant += math.log(abs(H[c, c]))
+        for r in range(c + 1, k):
+            share = H[r, c] / H[c, c]
+            for t in range(c + 1, k):
+                H[r, t] -= share * H[c, t]
+            right[r] -= share * right[c]
+    total = 0.0
+    for c in range(k - 1, -1, -1):
+        for t in range(c + 1, k):
+            right[c] -= H[c, t] * right[t]
+        right[c] /= H[c, c]
+        total += right[c] * left[c]
+    return total, log_determinant
+
+
+@njit(**_OPTIONS)
+def _log_determinant_near(K):
+    """½ log det(I + ¼ K Kᵀ) = log |det H|, without losing the digits of a small K.
+
+    Every pivot of I + Y is 1 plus a number that is known without rounding the 1 away.
+    """
+    Y = 0.25 * (K @ K.T)
+    k, total = len(Y), 0.0
+    for c in range(k):
+        excess = Y[c, c]
+        total += math.log1p(excess)
+        for r in range(c + 1, k):
+            share = Y[r, c] / (1.0 + excess)
+            for t in range(c + 1, r + 1):
+                Y[r, t] -= share * Y[t, c]
+    return 0.5 * total
+
+
+@njit(**_OPTIONS)
+def _riemann(K, unlike, n_outside):
+    """(Σ log² λ)^½: |log λ| = 2 asinh(½ |√λ - 1/√λ|)."""
+    total = n_outside * math.asinh(0.5 * math.sqrt(unlike)) ** 2
+    for value in np.linalg.eigvalsh(K @ K.T):
+        total += math.asinh(0.5 * math.sqrt(max(value, 0.0))) ** 2
+    return 2.0 * math.sqrt(total)

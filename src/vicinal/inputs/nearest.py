@@ -1,0 +1,132 @@
+"""The nearest rows of a set: exact, equally near ones by position; or approximate."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+__all__ = ["Nearest", "approximately_nearest", "nearest", "squared_distances"]
+
+# Positions of keys and squared distances to them, nearest first, both of shape (n_queries, k).
+Nearest = tuple[NDArray, NDArray]
+
+# Matrix products err: so many more neighbors than wanted are looked at, by differences, and the
+# last of them must be farther than the last one wanted by this share of the squared norms.
+_SPARE, _SLACK = 6, 1e-9
+
+# Where it is not (ties, as a rule), the search is repeated with so many times more.
+_GROWTH = 4
+
+# Numbers held at a time.
+_BLOCK_NUMBERS = 8_000_000
+
+
+def nearest(
+    keys: NDArray,
+    queries: NDArray,
+    k: int,
+    own: NDArray | None = None,
+    n_jobs: int | None = None,
+) -> Nearest:
+    """The k nearest keys of every query; all of them where there are fewer.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n, d)
+    queries : ndarray of shape (n_queries, d)
+    k : int
+    own : ndarray of int, shape (n_queries,), optional
+        A key that does not count for each query; -1: none.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    positions, squared : ndarray of shape (n_queries, k)
+        Where fewer keys than k are left, the last columns have squared distance inf.
+    """
+    own = np.full(len(queries), -1) if own is None else own
+    k = min(k, len(keys))
+    positions, squared = (
+        np.empty((len(queries), k), dtype=np.intp),
+        np.full((len(queries), k), np.inf),
+    )
+    if k == 0 or len(queries) == 0:
+        return positions, squared
+    index = NearestNeighbors(n_jobs=n_jobs).fit(keys)
+    center = keys.mean(axis=0, dtype=np.float64)
+    slack = _SLACK * (_norms(queries - center) + _norms(keys - center).max())
+    open_rows, wanted = np.arange(len(queries)), min(k + _SPARE, len(keys))
+    while len(open_rows):
+        left = []
+        for rows in _parts(open_rows, wanted):
+            found = index.kneighbors(queries[rows], wanted, return_distance=False)
+            exact = _exact(keys, queries[rows], found, own[rows])
+            order = np.lexsort((found, exact), axis=1)[:, :k]
+            positions[rows] = np.take_along_axis(found, order, axis=1)
+            squared[rows] = np.take_along_axis(exact, order, axis=1)
+            farthest = np.where(np.isfinite(exact), exact, 0.0).max(axis=1)
+            left.append(rows[squared[rows, -1] + slack[rows] >= farthest])
+        open_rows = np.concatenate(left) if wanted < len(keys) else open_rows[:0]
+        wanted = min(_GROWTH * wanted, len(keys))
+    return positions, squared
+
+
+def approximately_nearest(
+    keys: NDArray, queries: NDArray | None, k: int, n_jobs: int | None, who: str
+) -> Nearest:
+    """The same by nearest neighbor descent; without `queries`, of the keys but themselves.
+
+    `who` asks for it, in the words of an error.
+    """
+    try:
+        from pynndescent import NNDescent
+    except ImportError as error:
+        raise ImportError(f"{who} needs pynndescent: pip install 'vicinal[neighbors]'.") from error
+    index = NNDescent(
+        keys.astype(np.float32), n_neighbors=max(30, k + 1), random_state=0, n_jobs=n_jobs
+    )
+    if queries is None:
+        positions, own = np.asarray(index.neighbor_graph[0]), np.arange(len(keys))
+        points = keys
+    else:
+        index.prepare()
+        positions, own = np.asarray(index.query(queries.astype(np.float32), k)[0]), None
+        points = queries
+    exact = _exact(keys, points, positions, np.full(len(points), -1) if own is None else own)
+    order = np.lexsort((positions, exact), axis=1)[:, :k]
+    return np.take_along_axis(positions, order, axis=1), np.take_along_axis(exact, order, axis=1)
+
+
+def squared_distances(X: NDArray, first: NDArray, second: NDArray) -> NDArray:
+    """Squared distances of pairs of rows, by differences, some at a time."""
+    out = np.empty(len(first))
+    step = max(1, _BLOCK_NUMBERS // max(1, X.shape[1]))
+    for start in range(0, len(first), step):
+        part = slice(start, start + step)
+        out[part] = _norms(X[first[part]].astype(np.float64) - X[second[part]])
+    return out
+
+
+def _exact(keys: NDArray, queries: NDArray, found: NDArray, own: NDArray) -> NDArray:
+    """Squared distances by differences; inf for what does not count."""
+    squared = np.empty(found.shape)
+    step = max(1, _BLOCK_NUMBERS // max(1, found.shape[1] * keys.shape[1]))
+    for start in range(0, len(found), step):
+        part = slice(start, start + step)
+        difference = keys[found[part]].astype(np.float64) - queries[part, None]
+        squared[part] = np.einsum("nkd,nkd->nk", difference, difference)
+    squared[found == own[:, None]] = np.inf
+    return squared
+
+
+def _norms(points: NDArray) -> NDArray:
+    """Squared norms."""
+    points = points.astype(np.float64, copy=False)
+    return np.einsum("nd,nd->n", points, points)
+
+
+def _parts(rows: NDArray, width: int) -> Iterator[NDArray]:
+    step = max(1, _BLOCK_NUMBERS // width)
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step]
