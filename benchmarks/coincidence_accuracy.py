@@ -52,17 +52,7 @@ START_SECONDS = 10
 
 N_PAIRS = 4000
 N_BINS = 10
-MEASURES = (
-    "AUC",
-    "AUC, Euclid",
-    "AUC, vicinal NCA",
-    "ECE, base_rate=0.5",
-    "ECE",
-    "Brier, base_rate=0.5",
-    "Brier",
-    "learned from",
-    "zeros",
-)
+MEASURES = ("AUC", "AUC, Euclid", "AUC, vicinal NCA", "ECE", "Brier")
 
 
 class Case(NamedTuple):
@@ -640,40 +630,61 @@ def binned(probability: np.ndarray, same: np.ndarray) -> Bins:
 
 
 class Verifiers(NamedTuple):
-    """Models that tell whether two points are of the same class."""
+    """Models that tell whether two points are of the same class, by what they learned from."""
 
-    ours: LatentCoincidence
+    near: LatentCoincidence
+    random: LatentCoincidence
     nca: NeighborhoodComponents
 
     @classmethod
     def learned(cls, part: Split, seed: int) -> "Verifiers":
         """From the training part."""
+        pairs = random_pairs(part.y, np.random.default_rng(seed))
+        paired = LatentCoincidence(random_state=seed)
         return cls(
             LatentCoincidence(pairs="all", random_state=seed).fit(part.X, part.y),
+            paired.fit_pairs(pairs.positions, pairs.same.astype(int), X=part.X),
             NeighborhoodComponents(random_state=seed).fit(part.X, part.y),
         )
 
-    def measure(self, X: np.ndarray, pairs: Pairs) -> list[float]:
-        """In the order of `MEASURES`."""
+    def measure(self, learned: str, X: np.ndarray, pairs: Pairs) -> tuple[np.ndarray, list[float]]:
+        """Probabilities, and numbers in the order of `MEASURES`."""
         positions, same = pairs
-        plain = self.ours.pair_probability(positions, X=X)
-        halves = self.ours.pair_probability(positions, base_rate=0.5, X=X)
+        said = getattr(self, learned).pair_probability(positions, X=X)
         distance = np.linalg.norm(X[positions[:, 0]] - X[positions[:, 1]], axis=1)
-        ranked = (plain, -distance, self.nca.pair_score(positions, X))
-        return [
-            *(roc_auc_score(same, score) for score in ranked),
-            *(binned(said, same).error for said in (halves, plain)),
-            *(brier_score_loss(same, said) for said in (halves, plain)),
-            self.ours.base_rate_,
-            float((plain == 0).mean()),
-        ]
+        ranked = (said, -distance, self.nca.pair_score(positions, X))
+        scores = [roc_auc_score(same, score) for score in ranked]
+        return said, [*scores, binned(said, same).error, brier_score_loss(same, said)]
 
 
 class Kind(NamedTuple):
-    """Which classes are learned from, and what pairs are asked about."""
+    """Pairs learned from, pairs asked about, and whether of the classes learned from."""
 
     learned: str
-    pairs: str
+    asked: str
+    seen: bool
+
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """In words."""
+        return self.learned, self.asked, "seen" if self.seen else "not seen"
+
+
+KINDS = (
+    Kind("random", "random", True),
+    Kind("random", "random", False),
+    Kind("near", "near", True),
+    Kind("near", "near", False),
+    Kind("near", "random", True),
+    Kind("near", "random", False),
+)
+# What is drawn: label, color and marker.
+DRAWN = {
+    KINDS[0]: ("random pairs, classes seen", "C0", "o"),
+    KINDS[1]: ("random pairs, classes not seen", "C1", "s"),
+    KINDS[2]: ("near pairs, classes seen", "C2", "^"),
+    KINDS[4]: ("learned from near pairs, asked about random ones", "C3", "x"),
+}
 
 
 @dataclass
@@ -684,12 +695,12 @@ class Trial:
     said: list[np.ndarray] = field(default_factory=list)
     same: list[np.ndarray] = field(default_factory=list)
 
-    def add(self, models: Verifiers, X: np.ndarray, pairs: Pairs) -> None:
+    def add(self, said: np.ndarray, same: np.ndarray, values: Sequence[float]) -> None:
         """One seed more."""
-        for score, value in zip(self.scores, models.measure(X, pairs), strict=True):
+        for score, value in zip(self.scores, values, strict=True):
             score.values.append(value)
-        self.said.append(models.ours.pair_probability(pairs.positions, base_rate=0.5, X=X))
-        self.same.append(pairs.same)
+        self.said.append(said)
+        self.same.append(same)
 
     def bins(self) -> Bins:
         """Of all seeds together."""
@@ -705,24 +716,18 @@ def of_classes(part: Split, learned: np.ndarray) -> Split:
 class Verification:
     """Whether two points are of the same class, one seen in training or not."""
 
-    ALL = Kind("all", "random, of all classes")
-    SEEN = Kind("half", "random, of classes seen")
-    UNSEEN = Kind("half", "random, of classes not seen")
-    NEAR = Kind("half", "near, of classes seen")
-
     def __init__(self, page: Page, options: argparse.Namespace) -> None:
         self.page, self.options = page, options
-        self.n_seeds = min(options.splits, LARGE_SPLITS)
         self.trials: dict[str, dict[Kind, Trial]] = {}
 
     def report(self) -> None:
         """Table, and the diagram where asked for."""
         self.introduce()
-        row = self.page.table(["set", "classes learned from", "pairs", *MEASURES])
+        row = self.page.table(["set", "learned from", "asked about", "classes", *MEASURES])
         for name in here(self.page, PAIR_CASES, self.options.sets):
             self.trials[name] = self.one_set(name)
             for kind, trial in self.trials[name].items():
-                row(name, *kind, *(score.words(3) for score in trial.scores))
+                row(name, *kind.cells, *(score.words(3) for score in trial.scores))
         self.page.say()
         if self.options.plot and self.trials:
             self.plot(Path(self.options.plot))
@@ -730,50 +735,41 @@ class Verification:
     def introduce(self) -> None:
         """What the columns are."""
         say = self.page.say
-        say('## Verification: LatentCoincidence(pairs="all")\n')
-        say(f"{N_PAIRS} pairs of held-out rows, half of the same class and half not. All classes")
-        say("are learned from, or half of them (rounded down), drawn at random. Random pairs: of")
-        say("any two rows. Near pairs: a row and one of its 3 nearest of its own class or of")
-        say("others, the kind that is learned from. Principal components (usps, 50) and standard")
-        say("units are those of the rows learned from. All components kept. Mean ± standard")
-        say(f"error over seeds ({self.n_seeds}). ECE: expected calibration error, {N_BINS} bins of")
-        say("equal mass. Always saying 1/2 has an ECE of 0 and a Brier score of 0.25.")
-        say(
-            "Learned from: `base_rate_` of the fit; where it is 1/2, base_rate=0.5 changes nothing."
-        )
-        say("Zeros: share of pairs whose probability is 0 in double precision, ties for the AUC.\n")
+        say("## Verification: do two points belong together?\n")
+        say("LatentCoincidence learns from the training rows of half of the classes (rounded")
+        say(f"down, drawn at random): by `fit_pairs` from {N_PAIRS} random pairs, half of them of")
+        say('the same class; or by `fit` with pairs="all" from near pairs, a row and its 3 nearest')
+        say(f"of its own class and of others. It is asked about {N_PAIRS} pairs of test rows, of")
+        say("the one or the other kind, half of the same class, of the classes learned from or of")
+        say("the others. Principal components (usps, 50) and standard units are those of the rows")
+        say(f"learned from. All components kept. Mean ± standard error over {self.options.splits}")
+        say(f"seeds. ECE: expected calibration error, {N_BINS} bins of equal mass. Always saying")
+        say("1/2 has an ECE of 0 and a Brier score of 0.25.\n")
 
     def one_set(self, name: str) -> dict[Kind, Trial]:
         """Numbers of every kind of pairs."""
-        trials = {kind: Trial() for kind in (self.ALL, self.SEEN, self.UNSEEN, self.NEAR)}
-        for seed in range(self.n_seeds):
-            part = raw_split(name, PAIR_CASES[name], seed)
-            classes = np.random.default_rng(seed).permutation(np.unique(part.y))
+        trials = {kind: Trial() for kind in KINDS}
+        for seed in range(self.options.splits):
+            raw, rng = raw_split(name, PAIR_CASES[name], seed), np.random.default_rng(seed)
+            classes = rng.permutation(np.unique(raw.y))
             seen, others = np.split(classes, [len(classes) // 2])
-            asked = {self.SEEN: seen, self.UNSEEN: others, self.NEAR: seen}
-            for learned, kinds in ((classes, {self.ALL: classes}), (seen, asked)):
-                ready = prepared(of_classes(part, learned), PAIR_CASES[name])
-                self.ask(ready, kinds, trials, seed)
+            part = prepared(of_classes(raw, seen), PAIR_CASES[name])
+            models = Verifiers.learned(part, seed)
+            for kind, trial in trials.items():
+                rows = np.isin(part.y_test, seen if kind.seen else others)
+                X, labels = part.X_test[rows], part.y_test[rows]
+                near = kind.asked == "near"
+                pairs = near_pairs(X, labels, rng) if near else random_pairs(labels, rng)
+                said, values = models.measure(kind.learned, X, pairs)
+                trial.add(said, pairs.same, values)
         return trials
-
-    def ask(
-        self, part: Split, kinds: dict[Kind, np.ndarray], trials: dict[Kind, Trial], seed: int
-    ) -> None:
-        """Learn from a part, and add what comes of pairs of the test rows of some classes."""
-        models, rng = Verifiers.learned(part, seed), np.random.default_rng(seed)
-        for kind, classes in kinds.items():
-            rows = np.isin(part.y_test, classes)
-            X, labels = part.X_test[rows], part.y_test[rows]
-            near = kind == self.NEAR
-            pairs = near_pairs(X, labels, rng) if near else random_pairs(labels, rng)
-            trials[kind].add(models, X, pairs)
 
     def plot(self, path: Path) -> None:
         """Reliability diagram: what was said, and what was."""
         from matplotlib.figure import Figure
 
         n = len(self.trials)
-        figure = Figure(figsize=(3.2 * n + 0.4, 3.6), layout="constrained")
+        figure = Figure(figsize=(3.2 * n + 0.4, 3.9), layout="constrained")
         panels = figure.subplots(1, n, sharey=True, squeeze=False)[0]
         for axes, (name, trials) in zip(panels, self.trials.items(), strict=True):
             self.panel(axes, name, trials)
@@ -781,14 +777,14 @@ class Verification:
         lines = panels[0].get_legend_handles_labels()
         figure.legend(*lines, frameon=False, loc="outside upper center", ncols=2)
         figure.savefig(path, dpi=150)
-        self.page.say(f"Reliability diagram (base_rate=0.5, all seeds together): `{path.name}`.\n")
+        self.page.say(f"Reliability diagram (all seeds together): `{path.name}`.\n")
 
     def panel(self, axes: "Axes", name: str, trials: dict[Kind, Trial]) -> None:
         """Curves of one set."""
         axes.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle="--")
-        for kind, label, marker in ((self.SEEN, "seen", "o"), (self.UNSEEN, "not seen", "s")):
+        for kind, (label, color, marker) in DRAWN.items():
             bins = trials[kind].bins()
-            axes.plot(bins.said, bins.was, marker=marker, markersize=4, label=f"classes {label}")
+            axes.plot(bins.said, bins.was, color=color, marker=marker, markersize=4, label=label)
         axes.set(xlabel=f"pair_probability, {name}", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
         axes.set_aspect("equal")
 
