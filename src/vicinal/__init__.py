@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vicinal import coincidence, datasets, local_components, nca
+    from vicinal import coincidence, datasets, divergence, local_components, nca
     from vicinal.coincidence import CoincidenceClassifier, LatentCoincidence
+    from vicinal.divergence import DivergenceEmbedding, DivergenceNeighbors
     from vicinal.local_components import LocalComponents
     from vicinal.nca import NeighborhoodComponents
 
@@ -17,23 +18,29 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "CoincidenceClassifier",
+    "DivergenceEmbedding",
+    "DivergenceNeighbors",
     "LatentCoincidence",
     "LocalComponents",
     "NeighborhoodComponents",
     "__version__",
     "coincidence",
     "datasets",
+    "divergence",
     "local_components",
     "nca",
 ]
 
 _HOMES = {
     "CoincidenceClassifier": "vicinal.coincidence",
+    "DivergenceEmbedding": "vicinal.divergence",
+    "DivergenceNeighbors": "vicinal.divergence",
     "LatentCoincidence": "vicinal.coincidence",
     "LocalComponents": "vicinal.local_components",
     "NeighborhoodComponents": "vicinal.nca",
     "coincidence": "vicinal.coincidence",
     "datasets": "vicinal.datasets",
+    "divergence": "vicinal.divergence",
     "local_components": "vicinal.local_components",
     "nca": "vicinal.nca",
 }

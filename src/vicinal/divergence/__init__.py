@@ -1,1 +1,14 @@
 """Divergence spaces: a Gaussian for every point, and divergences between them for distances."""
+
+from vicinal.divergence.embedding import DivergenceEmbedding
+from vicinal.divergence.function import local_gaussians, pairwise
+from vicinal.divergence.neighbors import DivergenceNeighbors
+from vicinal.divergence.paths import density_paths
+
+__all__ = [
+    "DivergenceEmbedding",
+    "DivergenceNeighbors",
+    "density_paths",
+    "local_gaussians",
+    "pairwise",
+]

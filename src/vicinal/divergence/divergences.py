@@ -149,14 +149,14 @@ class Comparison:
             for _ in run_in_order(work, tasks, self._n_threads):
                 pass
 
-    def _is_dense(self, P: LocalGaussians) -> bool:
+    def _is_dense(self, P: LocalGaussians, rank: int) -> bool:
         """Whether frames need all directions."""
-        if P.diagonal is not None or P.rank == P.n_features:
+        if P.diagonal is not None or rank == P.n_features:
             return True
-        fits = self.divergence == "jeffreys" or 2 * P.rank <= P.n_features
+        fits = self.divergence == "jeffreys" or 2 * rank <= P.n_features
         if self.engine == "low-rank" and not fits:
             raise ValueError(
-                f'engine="low-rank" needs at least {2 * P.rank} features, two times the rank of a '
+                f'engine="low-rank" needs at least {2 * rank} features, two times the rank of a '
                 f'local covariance, for divergence="{self.divergence}"; there are '
                 f'{P.n_features}. Use engine="auto".'
             )
@@ -164,13 +164,16 @@ class Comparison:
 
     def _side(self, P: LocalGaussians) -> int:
         """Points on each side of a tile."""
-        size = P.n_features if self._is_dense(P) else P.rank
+        size = P.n_features if self._is_dense(P, P.rank) else P.rank
         return int(np.clip(np.sqrt(_TILE_NUMBERS) / size, 1, _TILE))
 
     def _tile(self, P: LocalGaussians, Q: LocalGaussians, upper: bool) -> NDArray:
         """Divergences of all pairs of a tile, or of those above its diagonal (0 elsewhere)."""
-        if self._is_dense(P):
+        rank = max(P.rank, Q.rank)  # neighborhoods of a radius differ
+        if self._is_dense(P, rank):
             P, Q = P.complete(), Q.complete()
+        else:
+            P, Q = P.of_rank(rank), Q.of_rank(rank)
         n_p, n_q, q, d = len(P), len(Q), P.rank, P.n_features
         products = P.vectors.reshape(-1, d) @ Q.vectors.reshape(-1, d).T
         products, out = products.reshape(n_p, q, n_q, q), np.zeros((n_p, n_q))

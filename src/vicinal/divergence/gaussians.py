@@ -69,11 +69,6 @@ class LocalGaussians:
         """q, number of directions with a value of their own."""
         return int(self.vectors.shape[1])
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether every direction has a value of its own."""
-        return self.rank == self.n_features and self.diagonal is None
-
     def __getitem__(self, rows: slice | NDArray) -> "LocalGaussians":
         return LocalGaussians(
             self.means[rows],
@@ -95,17 +90,20 @@ class LocalGaussians:
 
     def complete(self) -> "LocalGaussians":
         """The same with all eigenvectors, n × d × d numbers."""
-        if self.is_complete:
-            return self
         if self.diagonal is not None:
             values, vectors = np.linalg.eigh(self.covariances())
             return LocalGaussians(self.means, _rows(vectors), values, self.rest)
+        return self.of_rank(self.n_features)
+
+    def of_rank(self, rank: int) -> "LocalGaussians":
+        """The same with more eigenvectors, of the directions of equal eigenvalue."""
+        if rank == self.rank:
+            return self
         whole, _ = np.linalg.qr(np.swapaxes(self.vectors, 1, 2), mode="complete")
-        vectors = np.concatenate([self.vectors, _rows(whole)[:, self.rank :]], axis=1)
-        more = np.broadcast_to(self.rest[:, None], (len(self), self.n_features - self.rank))
-        return LocalGaussians(
-            self.means, vectors, np.concatenate([self.values, more], axis=1), self.rest
-        )
+        vectors = np.concatenate([self.vectors, _rows(whole)[:, self.rank : rank]], axis=1)
+        more = np.broadcast_to(self.rest[:, None], (len(self), rank - self.rank))
+        values = np.concatenate([self.values, more], axis=1)
+        return LocalGaussians(self.means, vectors, values, self.rest)
 
 
 def fit_gaussians(

@@ -1,0 +1,87 @@
+"""The family as functions: local Gaussians, and divergences of all pairs."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from vicinal.divergence.local import LocalModel
+from vicinal.divergence.neighbors import DivergenceNeighbors
+
+__all__ = ["local_gaussians", "pairwise"]
+
+
+def local_gaussians(
+    X: ArrayLike, n_neighbors: int = 10, gamma: float = 1e-4, covariance: str = "ridge"
+) -> tuple[NDArray, NDArray]:
+    """A Gaussian for every point: itself the mean, and the covariance of its neighborhood.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    n_neighbors : int, default=10
+    gamma : float, default=1e-4
+    covariance : str, default="ridge"
+        As for `DivergenceNeighbors`.
+
+    Returns
+    -------
+    means : ndarray of shape (n_samples, n_features)
+    covariances : ndarray of shape (n_samples, n_features, n_features)
+        `DivergenceNeighbors` holds them in less room, as `gaussians_`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.divergence import local_gaussians
+    >>> means, covariances = local_gaussians(load_iris().data)
+    >>> covariances.shape
+    (150, 4, 4)
+    """
+    points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+    model = LocalModel(n_neighbors, covariance=covariance, gamma=gamma)
+    model.check(len(points))
+    gaussians = model.fit(points)
+    return gaussians.means, gaussians.covariances()
+
+
+def pairwise(
+    X: ArrayLike,
+    Y: ArrayLike | None = None,
+    *,
+    n_neighbors: int = 10,
+    gamma: float = 1e-4,
+    divergence: str = "jeffreys",
+    covariance: str = "ridge",
+    n_jobs: int | None = None,
+) -> NDArray:
+    """Divergences between the Gaussians around points.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples_X, n_features)
+    Y : array-like of shape (n_samples_Y, n_features), optional
+        None: of X with itself. Otherwise the Gaussians of X are those of the
+        points of Y around them, as for `DivergenceNeighbors.transform`.
+    n_neighbors : int, default=10
+    gamma : float, default=1e-4
+    divergence : str, default="jeffreys"
+    covariance : str, default="ridge"
+        These as for `DivergenceNeighbors`.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    ndarray of shape (n_samples_X, n_samples_Y)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.divergence import pairwise
+    >>> D = pairwise(load_iris().data)
+    >>> round(float(D[0, 1]), 4)
+    24.1572
+    """
+    model = DivergenceNeighbors(
+        n_neighbors, gamma=gamma, divergence=divergence, covariance=covariance, n_jobs=n_jobs
+    )
+    return model.fit_transform(X) if Y is None else model.fit(Y).transform(X)

@@ -1,0 +1,157 @@
+"""Graphs of nearest neighbors by divergence, as scikit-learn's transformers make them."""
+
+import warnings
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from vicinal.divergence.divergences import Comparison
+from vicinal.divergence.gaussians import LocalGaussians
+
+__all__ = [
+    "among_neighbors",
+    "check_connected",
+    "connected",
+    "graph_between",
+    "graph_of",
+    "rooted",
+    "symmetric",
+    "without_last",
+]
+
+
+def graph_of(
+    comparison: Comparison, P: LocalGaussians, k: int, among: NDArray | None = None
+) -> csr_matrix:
+    """Each Gaussian itself, divergence 0, and its k nearest others: k + 1 entries in every row.
+
+    Nearest of all, or of those `among` stands for in its row, shape (n, n_candidates).
+    """
+    if among is None:
+        positions, values = comparison.nearest(P, None, k)
+    else:
+        first = np.repeat(np.arange(len(P)), among.shape[1])
+        values = _of_unordered_pairs(comparison, P, first, among.ravel())
+        positions, values = _best(among, values.reshape(among.shape), k)
+    own = np.arange(len(P))[:, None]
+    positions = np.concatenate([own, positions], axis=1)
+    values = np.concatenate([np.zeros(own.shape), comparison.finished(values)], axis=1)
+    return _csr(positions, values, len(P))
+
+
+def graph_between(
+    comparison: Comparison,
+    Q: LocalGaussians,
+    P: LocalGaussians,
+    k: int,
+    among: NDArray | None = None,
+) -> csr_matrix:
+    """The k nearest P of every Q, shape (len(Q), len(P))."""
+    if among is None:
+        positions, values = comparison.nearest(Q, P, k)
+    else:
+        first = np.repeat(np.arange(len(Q)), among.shape[1])
+        values = comparison.pairs(Q, P, first, among.ravel()).reshape(among.shape)
+        positions, values = _best(among, values, k)
+    return _csr(positions, comparison.finished(values), len(P))
+
+
+def rooted(divergences: Any) -> Any:
+    """Square roots, of an array or of a graph's edges, which stay in their order."""
+    if isinstance(divergences, np.ndarray):
+        return np.sqrt(divergences)
+    graph = divergences.copy()
+    graph.data = np.sqrt(graph.data)
+    return graph
+
+
+def symmetric(graph: csr_matrix) -> csr_matrix:
+    """With every edge in both directions."""
+    return graph.maximum(graph.T).tocsr()
+
+
+def without_last(graph: csr_matrix) -> csr_matrix:
+    """The graph without the farthest neighbor of each row, for rows of equal length."""
+    positions, values = (part.reshape(graph.shape[0], -1) for part in (graph.indices, graph.data))
+    return _csr(positions[:, :-1], values[:, :-1], graph.shape[1])
+
+
+def among_neighbors(comparison: Comparison, P: LocalGaussians, near: NDArray) -> NDArray:
+    """Divergences of all pairs of each row's neighbors, shape (n, k, k)."""
+    n_rows, k = near.shape
+    first = np.broadcast_to(near[:, :, None], (n_rows, k, k))
+    second = np.broadcast_to(near[:, None, :], (n_rows, k, k))
+    values = _of_unordered_pairs(comparison, P, first.ravel(), second.ravel())
+    return comparison.finished(values).reshape(n_rows, k, k)
+
+
+def connected(graph: csr_matrix, comparison: Comparison, P: LocalGaussians) -> csr_matrix:
+    """The graph, and the shortest edge between every two of its components.
+
+    Warns
+    -----
+    UserWarning
+        If there is more than one.
+    """
+    n, labels = connected_components(graph, directed=False)
+    if n == 1:
+        return graph
+    warnings.warn(
+        f"the neighborhood graph has {n} components ({_sizes(labels)} points); the shortest edge "
+        "between every two of them was added. Raise n_graph_neighbors to do without.",
+        stacklevel=2,
+    )
+    parts = [np.flatnonzero(labels == label) for label in range(n)]
+    edges = []
+    for a, b in combinations(range(n), 2):
+        values = comparison.matrix(P[parts[a]], P[parts[b]])
+        i, j = np.unravel_index(values.argmin(), values.shape)
+        edges.append((parts[a][i], parts[b][j], values[i, j]))
+    first, second, values = (np.array(part) for part in zip(*edges, strict=True))
+    ends = (np.r_[first, second], np.r_[second, first])
+    return (graph + csr_matrix((np.r_[values, values], ends), shape=graph.shape)).tocsr()
+
+
+def check_connected(graph: csr_matrix, method: str) -> None:
+    """Refuse a graph of several components, which `method` cannot embed."""
+    n, labels = connected_components(graph, directed=False)
+    if n > 1:
+        raise ValueError(
+            f"the neighborhood graph has {n} components ({_sizes(labels)} points), and "
+            f'method="{method}" needs one. Raise n_graph_neighbors; or use method="isomap" or '
+            '"laplacian" with disconnected="connect", or "mds" or "tsne".'
+        )
+
+
+def _sizes(labels: NDArray) -> str:
+    """Of the largest components."""
+    sizes = np.sort(np.bincount(labels))[::-1]
+    return ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
+
+
+def _of_unordered_pairs(
+    comparison: Comparison, P: LocalGaussians, first: NDArray, second: NDArray
+) -> NDArray:
+    """Divergences of pairs, each computed once whichever comes first; exactly 0 of one point."""
+    n = len(P)
+    codes = np.minimum(first, second) * n + np.maximum(first, second)
+    distinct, back = np.unique(codes, return_inverse=True)
+    i, j = np.divmod(distinct, n)
+    values = np.zeros(len(distinct))
+    values[i != j] = comparison.pairs(P, P, i[i != j], j[i != j])
+    return values[back]
+
+
+def _best(among: NDArray, values: NDArray, k: int) -> tuple[NDArray, NDArray]:
+    order = np.lexsort((among, values), axis=1)[:, :k]
+    return np.take_along_axis(among, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def _csr(positions: NDArray, values: NDArray, n: int) -> csr_matrix:
+    n_rows, k = positions.shape
+    starts = np.arange(0, n_rows * k + 1, k)
+    return csr_matrix((values.ravel(), positions.ravel(), starts), shape=(n_rows, n))

@@ -1,0 +1,113 @@
+"""From points to Gaussians: neighborhoods of m points or of a radius, around old and new points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from vicinal.divergence.gaussians import KINDS, LocalGaussians, Neighborhoods, fit_gaussians
+from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
+from vicinal.inputs.nearest import approximately_nearest, nearest
+
+__all__ = ["SEARCHES", "LocalModel", "candidates"]
+
+SEARCHES = ("exact", "approximate")
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """How a Gaussian is made of the points around one.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        m.
+    radius : float or None
+        Instead of the m nearest, all within this distance.
+    covariance : str
+    gamma : float
+    search : {"exact", "approximate"}
+    n_jobs : int or None
+    """
+
+    n_neighbors: int = 10
+    radius: float | None = None
+    covariance: str = "ridge"
+    gamma: float = 1e-4
+    search: str = "exact"
+    n_jobs: int | None = None
+
+    def check(self, n_samples: int) -> None:
+        """Refuse what makes no sense, for a set of `n_samples` points."""
+        check_choice("covariance", self.covariance, KINDS)
+        if self.covariance.startswith("shrunk"):
+            check_share("gamma", self.gamma)
+        else:
+            check_nonnegative("gamma", self.gamma)
+        check_choice("search", self.search, SEARCHES)
+        if self.radius is None:
+            check_count(
+                "n_neighbors", self.n_neighbors, 1, n_samples - 1, " (number of other points)"
+            )
+        elif check_nonnegative("radius", self.radius) == 0:
+            raise ValueError("radius=0 leaves every neighborhood empty: it must be positive.")
+
+    def fit(self, X: NDArray) -> LocalGaussians:
+        """A Gaussian for every row of X, itself not among its neighbors."""
+        if self.radius is not None:
+            near = self._within_radius(X, X, np.arange(len(X)))
+        else:
+            near = _full(candidates(X, None, self.n_neighbors, self.search, self.n_jobs))
+        return self._gaussians(X, X, near)
+
+    def around(self, X: NDArray, queries: NDArray) -> LocalGaussians:
+        """A Gaussian for every query, from rows of X.
+
+        A query that coincides with a row is taken to be that point: it is not its own neighbor.
+        """
+        if self.radius is not None:
+            near = self._within_radius(X, queries, _coinciding(X, queries, self.n_jobs))
+        else:
+            found = candidates(X, queries, self.n_neighbors + 1, self.search, self.n_jobs)
+            taken = _coincides(X, queries, found[:, 0])[:, None]
+            near = _full(np.where(taken, found[:, 1:], found[:, :-1]))
+        return self._gaussians(X, queries, near)
+
+    def _gaussians(self, X: NDArray, queries: NDArray, near: Neighborhoods) -> LocalGaussians:
+        return fit_gaussians(X, queries, near, self.covariance, self.gamma, self.n_jobs)
+
+    def _within_radius(self, X: NDArray, queries: NDArray, own: NDArray) -> Neighborhoods:
+        index = NearestNeighbors(radius=self.radius, n_jobs=self.n_jobs).fit(X)
+        found = index.radius_neighbors(queries, return_distance=False)
+        found = [np.sort(near[near != me]) for near, me in zip(found, own, strict=True)]
+        counts = np.array([len(near) for near in found])
+        positions = np.zeros((len(queries), max(1, counts.max())), dtype=np.intp)
+        positions[np.arange(positions.shape[1]) < counts[:, None]] = np.concatenate(found)
+        return Neighborhoods(positions, counts)
+
+
+def candidates(
+    X: NDArray, queries: NDArray | None, k: int, search: str, n_jobs: int | None
+) -> NDArray:
+    """Positions of the k rows of X nearest to each query; without queries, of other rows."""
+    if search == "approximate":
+        who = 'search="approximate"'
+        return approximately_nearest(X, queries, k, n_jobs, who)[0]
+    if queries is None:
+        return nearest(X, X, k, np.arange(len(X)), n_jobs)[0]
+    return nearest(X, queries, k, None, n_jobs)[0]
+
+
+def _full(positions: NDArray) -> Neighborhoods:
+    return Neighborhoods(positions, np.full(len(positions), positions.shape[1]))
+
+
+def _coincides(X: NDArray, queries: NDArray, positions: NDArray) -> NDArray:
+    return np.asarray((X[positions] == queries).all(axis=1))
+
+
+def _coinciding(X: NDArray, queries: NDArray, n_jobs: int | None) -> NDArray:
+    """The row that each query coincides with, or -1."""
+    first = nearest(X, queries, 1, None, n_jobs)[0][:, 0]
+    return np.where(_coincides(X, queries, first), first, -1)

@@ -1,0 +1,47 @@
+"""Classical multidimensional scaling, for distances that need not be Euclidean."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.divergence.spectral import largest_eigenpairs
+
+__all__ = ["ScalingMap", "classical_scaling"]
+
+
+@dataclass(frozen=True)
+class ScalingMap:
+    """Coordinates, and what new points need.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n, n_components)
+    eigenvalues : ndarray of shape (n_components,)
+        Of the doubly centered matrix; negative ones are set to 0, and their
+        coordinates, too.
+    row_means : ndarray of shape (n,)
+        Of squared distances.
+    """
+
+    coordinates: NDArray
+    eigenvalues: NDArray
+    row_means: NDArray
+
+    def extended(self, squared: NDArray) -> NDArray:
+        """Coordinates of points with these squared distances from training points (Gower 1968)."""
+        gram = -0.5 * (squared - self.row_means)
+        gram -= gram.mean(axis=1, keepdims=True)
+        inverse = np.divide(
+            1.0, self.eigenvalues, out=np.zeros_like(self.eigenvalues), where=self.eigenvalues > 0
+        )
+        return gram @ self.coordinates * inverse
+
+
+def classical_scaling(squared: NDArray, n_components: int, rng: np.random.Generator) -> ScalingMap:
+    """Coordinates whose inner products are nearest to -½ J d² J, J = I - 1/n."""
+    row_means = squared.mean(axis=1)
+    gram = -0.5 * (squared - row_means[:, None] - row_means + row_means.mean())
+    values, vectors = largest_eigenpairs(gram, n_components, rng)
+    values = np.maximum(values, 0.0)
+    return ScalingMap(vectors * np.sqrt(values), values, row_means)

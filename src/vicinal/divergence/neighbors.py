@@ -1,0 +1,236 @@
+"""DivergenceNeighbors: the estimator."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vicinal.divergence.divergences import DIVERGENCES, ENGINES, SQUARED, Comparison
+from vicinal.divergence.graph import among_neighbors, graph_between, graph_of, rooted
+from vicinal.divergence.local import LocalModel, candidates
+from vicinal.inputs.checks import check_choice, check_count, check_flag
+
+__all__ = ["DivergenceNeighbors"]
+
+
+class DivergenceNeighbors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Distances between points that are divergences between the Gaussians around them.
+
+    Every point gets a Gaussian: itself the mean, and the covariance of its
+    neighborhood. Two points are near where these are alike in place and in shape,
+    so that the data's local shape decides what near means. The result goes to
+    whatever takes ``metric="precomputed"``: Isomap, t-SNE, DBSCAN, nearest
+    neighbors.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Size of the neighborhoods, m. Of equally near points those of lower
+        position.
+    radius : float, optional
+        Neighborhoods of all points within this distance, instead.
+    divergence : {"jeffreys", "bhattacharyya", "hellinger", "jeffreys-riemann", \
+"bhattacharyya-riemann", "riemann"}, default="jeffreys"
+        "jeffreys" and "bhattacharyya" are like squared distances. "hellinger" is
+        near 1 for most pairs. "riemann" compares shapes only, not places. Of all
+        six, "hellinger" and "riemann" obey the triangle inequality.
+    covariance : {"ridge", "shrunk", "shrunk-diagonal", "ledoit-wolf", "oas", "trace", \
+"frank-wolfe"}, default="ridge"
+        With C the scatter of a neighborhood about its point: "ridge" is C + γI;
+        "shrunk" moves C towards a multiple of the identity, "shrunk-diagonal"
+        towards its diagonal, by the share γ; "ledoit-wolf" and "oas" by a share
+        estimated there, and add γI; "trace" is the likeliest whose inverse has trace
+        1, which leaves little of the local shape, and "frank-wolfe" finds it step by
+        step.
+    gamma : float, default=1e-4
+        γ. In the data's squared units, or a share between 0 and 1 ("shrunk",
+        "shrunk-diagonal").
+    n_graph_neighbors : int, optional
+        Sparse output: each point itself and so many of the nearest by divergence.
+        None: a dense array of all.
+    n_candidates : int, optional
+        Look for these among so many Euclidean neighbors only: for many points.
+        None: among all.
+    square_root : bool, default=False
+        Roots of "jeffreys" and "bhattacharyya", for methods that square distances.
+    search : {"exact", "approximate"}, default="exact"
+        Of Euclidean neighbors. "approximate" needs pynndescent.
+    engine : {"auto", "dense", "low-rank"}, default="auto"
+        Whether pairs are compared in all dimensions, or in those that their
+        neighborhoods span, whichever costs less. The numbers are the same.
+    n_jobs : int, optional
+        Number of threads. None: all cores.
+
+    Attributes
+    ----------
+    gaussians_ : LocalGaussians
+        Those of the training points: `means`, orthonormal `vectors` with their
+        eigenvalues `values`, and the eigenvalue `rest` of all other directions.
+    n_samples_fit_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    DivergenceEmbedding : Coordinates from these distances.
+
+    References
+    ----------
+    .. [1] K. Abou-Moustafa, D. Schuurmans, F. Ferrie. "Learning a metric space for
+       neighbourhood topology estimation: application to manifold learning".
+       ACML 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.manifold import Isomap
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from vicinal import DivergenceNeighbors
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DivergenceNeighbors().fit_transform(X).shape
+    (150, 150)
+    >>> graph = DivergenceNeighbors(n_graph_neighbors=50, square_root=True)
+    >>> pipeline = make_pipeline(graph, Isomap(n_neighbors=50, metric="precomputed"))
+    >>> pipeline.fit_transform(X).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        radius: float | None = None,
+        divergence: str = "jeffreys",
+        covariance: str = "ridge",
+        gamma: float = 1e-4,
+        n_graph_neighbors: int | None = None,
+        n_candidates: int | None = None,
+        square_root: bool = False,
+        search: str = "exact",
+        engine: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.divergence = divergence
+        self.covariance = covariance
+        self.gamma = gamma
+        self.n_graph_neighbors = n_graph_neighbors
+        self.n_candidates = n_candidates
+        self.square_root = square_root
+        self.search = search
+        self.engine = engine
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceNeighbors":
+        """Give every point its Gaussian.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self : DivergenceNeighbors
+        """
+        points = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        self._check_parameters(len(points))
+        self.gaussians_ = self._local.fit(points)
+        self._fit_X = points
+        self.n_samples_fit_ = self._n_features_out = len(points)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:
+        """Divergences between all points, or the graph of the nearest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        ndarray or sparse matrix, of shape (n_samples, n_samples)
+            Sparse where `n_graph_neighbors` is given: as many entries in every row
+            and one more, the point itself first.
+        """
+        self.fit(X)
+        k, P = self.n_graph_neighbors, self.gaussians_
+        if k is None:
+            return self._as_output(self._comparison.matrix(P))
+        among = self._candidates(None, self.n_candidates)
+        return self._as_output(graph_of(self._comparison, P, k, among))
+
+    def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
+        """Divergences of points from the training points.
+
+        Each gets the Gaussian of the training points around it. One that coincides
+        with a training point is taken to be that.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+
+        Returns
+        -------
+        ndarray or sparse matrix, of shape (n_queries, n_samples)
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        Q, k = self._local.around(self._fit_X, points), self.n_graph_neighbors
+        if k is None:
+            return self._as_output(self._comparison.matrix(Q, self.gaussians_))
+        among = self._candidates(
+            points, None if self.n_candidates is None else self.n_candidates + 1
+        )
+        return self._as_output(graph_between(self._comparison, Q, self.gaussians_, k + 1, among))
+
+    @property
+    def _local(self) -> LocalModel:
+        return LocalModel(
+            self.n_neighbors, self.radius, self.covariance, self.gamma, self.search, self.n_jobs
+        )
+
+    @property
+    def _comparison(self) -> Comparison:
+        return Comparison(self.divergence, self.engine, self.n_jobs)
+
+    def _candidates(self, queries: NDArray | None, k: int | None) -> NDArray | None:
+        if k is None:
+            return None
+        return candidates(self._fit_X, queries, k, self.search, self.n_jobs)
+
+    def _among(self, near: NDArray) -> NDArray:
+        """Divergences of all pairs of each row's neighbors, shape (n, k, k)."""
+        return among_neighbors(self._comparison, self.gaussians_, near)
+
+    def _as_output(self, divergences: Any) -> Any:
+        if self.square_root and self.divergence in SQUARED:
+            divergences = rooted(divergences)
+        return divergences.astype(self._fit_X.dtype, copy=False)
+
+    def _check_parameters(self, n_samples: int) -> None:
+        self._local.check(n_samples)
+        check_choice("divergence", self.divergence, DIVERGENCES)
+        check_choice("engine", self.engine, ENGINES)
+        check_flag("square_root", self.square_root)
+        others = " (number of other points)"
+        k, c = self.n_graph_neighbors, self.n_candidates
+        if k is not None:
+            check_count("n_graph_neighbors", k, 1, n_samples - 1, others)
+        if c is not None:
+            if k is None:
+                raise ValueError(
+                    f"n_candidates={c} is for a sparse graph: set n_graph_neighbors, too."
+                )
+            check_count("n_candidates", c, k, n_samples - 1, others)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,111 @@
+"""Graph-DBD: distances along paths through dense regions (sections 5 and 7)."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
+from sklearn.base import clone
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import kneighbors_graph
+from sklearn.utils import check_array
+
+from vicinal.divergence.neighbors import DivergenceNeighbors
+from vicinal.inputs.checks import check_count, check_nonnegative
+
+__all__ = ["density_paths"]
+
+
+def density_paths(
+    X: ArrayLike,
+    *,
+    exponent: float | None = None,
+    norm: float | None = None,
+    divergence: str | DivergenceNeighbors | None = None,
+    n_graph_neighbors: int | None = None,
+    n_jobs: int | None = None,
+) -> NDArray:
+    """Lengths of shortest paths that prefer dense regions (Graph-DBD).
+
+    An edge costs the distance of its ends to a power above 1: many short steps
+    through a dense region are shorter than one long step. Or it costs the divergence
+    of the Gaussians around its ends.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    exponent : float, optional
+        Power of the edges' lengths, q in ‖x - x'‖_p^q. None: 2, or 1 with a
+        divergence.
+    norm : float, optional
+        p, at least 1. None: 2. Not with a divergence.
+    divergence : str or DivergenceNeighbors, optional
+        Edges have this divergence for length: its name, or an estimator with
+        further settings.
+    n_graph_neighbors : int, optional
+        Edges to so many nearest neighbors only. None: between all points.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples)
+        inf between components of a graph of nearest neighbors.
+
+    References
+    ----------
+    .. [1] A. Bijral, N. Ratliff, N. Srebro. "Semi-supervised learning with density
+       based distances". UAI 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.divergence import density_paths
+    >>> dense = np.arange(0.0, 1.01, 0.1)[:, None]
+    >>> paths = density_paths(np.vstack([dense, [[2.0]]]))
+    >>> round(float(paths[0, 10]), 2), round(float(paths[10, 11]), 2)
+    (0.1, 1.0)
+    """
+    points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+    power = (2.0 if divergence is None else 1.0) if exponent is None else exponent
+    check_nonnegative("exponent", power)
+    if n_graph_neighbors is not None:
+        check_count(
+            "n_graph_neighbors", n_graph_neighbors, 1, len(points) - 1, " (number of other points)"
+        )
+    if divergence is None:
+        lengths = _lengths(points, 2.0 if norm is None else norm, n_graph_neighbors, n_jobs)
+    else:
+        if norm is not None:
+            raise ValueError(f"norm={norm!r} has no meaning with a divergence.")
+        lengths = _divergences(points, divergence, n_graph_neighbors, n_jobs)
+    return _shortest(lengths, power)
+
+
+def _lengths(X: NDArray, p: float, k: int | None, n_jobs: int | None) -> NDArray | csr_matrix:
+    if check_nonnegative("norm", p) < 1:
+        raise ValueError(f"norm={p!r} must be at least 1.")
+    if k is None:
+        return pairwise_distances(X, metric="minkowski", p=p, n_jobs=n_jobs)
+    return kneighbors_graph(X, k, mode="distance", p=p, n_jobs=n_jobs)
+
+
+def _divergences(
+    X: NDArray, divergence: str | DivergenceNeighbors, k: int | None, n_jobs: int | None
+) -> NDArray | csr_matrix:
+    model: Any = DivergenceNeighbors(divergence=divergence, n_jobs=n_jobs)
+    if isinstance(divergence, DivergenceNeighbors):
+        model = clone(divergence)
+    if k is not None:
+        model.set_params(n_graph_neighbors=k)
+    return model.fit_transform(X)
+
+
+def _shortest(lengths: NDArray | csr_matrix, power: float) -> NDArray:
+    """All shortest paths. Edges of length 0, between duplicates, stay edges."""
+    if isinstance(lengths, np.ndarray):
+        graph = csgraph_from_dense(lengths.astype(np.float64) ** power, null_value=np.inf)
+        return shortest_path(graph, method="FW", directed=False)
+    graph = lengths.astype(np.float64)
+    graph.data **= power
+    return shortest_path(graph, method="D", directed=False)

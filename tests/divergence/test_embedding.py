@@ -1,0 +1,280 @@
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris, make_s_curve
+from sklearn.manifold import Isomap, LocallyLinearEmbedding, trustworthiness
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from vicinal import DivergenceEmbedding, DivergenceNeighbors
+from vicinal.divergence.embedding import METHODS, WITH_TRANSFORM
+from vicinal.divergence.energy import best_size, laplacian_energy
+from vicinal.divergence.graph import symmetric
+from vicinal.divergence.laplacian import laplacian_eigenmaps
+from vicinal.divergence.lle import embedded, gram_of_coordinates, gram_of_distances, weights_of
+from vicinal.divergence.mds import classical_scaling
+from vicinal.divergence.spectral import largest_eigenpairs, smallest_eigenpairs
+
+LIGHT = {"tsne": {"method_params": {"max_iter": 300}, "n_jobs": 1}}
+TOO_FEW = "ten points, of which none has the ten other ones that a neighborhood takes by default"
+
+
+def expected_failures(estimator):
+    if estimator.n_neighbors != 10:
+        return {}
+    return dict.fromkeys(("check_estimators_nan_inf", "check_fit2d_1feature"), TOO_FEW)
+
+
+@pytest.mark.filterwarnings("ignore:the neighborhood graph has")  # tiny sets of the checks
+@parametrize_with_checks(
+    [
+        DivergenceEmbedding(),
+        DivergenceEmbedding(n_neighbors=3),
+        DivergenceEmbedding(n_neighbors=3, method="mds"),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def curve():
+    X, t = make_s_curve(300, noise=0.02, random_state=0)
+    return X, t
+
+
+@pytest.fixture
+def iris():
+    return load_iris().data
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:Tensorflow not installed:ImportWarning")  # UMAP's own
+def test_neighbors_stay_neighbors(curve, method):
+    X, _ = curve
+    model = DivergenceEmbedding(method=method, gamma=0.05, divergence="bhattacharyya")
+    Z = model.set_params(random_state=0, **LIGHT.get(method, {})).fit_transform(X)
+    assert Z.shape == (300, 2)
+    # Those of the graph: local shape is part of what is near.
+    distances = DivergenceNeighbors(gamma=0.05, divergence="bhattacharyya").fit_transform(X)
+    assert trustworthiness(distances, Z, n_neighbors=10, metric="precomputed") > 0.85
+
+
+@pytest.mark.parametrize("method", [*METHODS[:5]])
+def test_the_same_seed_gives_the_same_coordinates(curve, method):
+    X, _ = curve
+    options = {"method": method, "gamma": 0.05, "random_state": 1, **LIGHT.get(method, {})}
+    first, again = (DivergenceEmbedding(**options).fit_transform(X[:200]) for _ in range(2))
+    assert_allclose(first, again, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", WITH_TRANSFORM)
+def test_new_points_come_to_lie_among_their_neighbors(curve, method):
+    X, _ = curve
+    model = DivergenceEmbedding(method=method, gamma=0.05, n_neighbors=15, random_state=0)
+    Z = model.fit(X[:250]).embedding_
+    new = model.transform(X[250:])
+    near = cdist(X[250:], X[:250]).argmin(axis=1)
+    apart = np.linalg.norm(new - Z[near], axis=1)
+    size = np.linalg.norm(Z - Z.mean(axis=0), axis=1).mean()
+    assert np.median(apart) < 0.25 * size
+
+
+@pytest.mark.parametrize("method", ["tsne", "umap"])
+def test_methods_without_transform_have_none(method):
+    model = DivergenceEmbedding(method=method)
+    assert not hasattr(model, "transform")
+    with pytest.raises(AttributeError, match="has no attribute 'transform'") as error:
+        _ = model.transform
+    assert "isomap, laplacian, lle, mds" in str(error.value.__cause__)
+
+
+def test_isomap_is_scikit_learns(iris):
+    ours = DivergenceEmbedding(n_graph_neighbors=60).fit(iris)
+    graph = DivergenceNeighbors(n_graph_neighbors=60, square_root=True)
+    theirs = Isomap(n_neighbors=60, metric="precomputed")
+    Z = theirs.fit_transform(graph.fit_transform(iris))
+    assert_allclose(np.abs(ours.embedding_), np.abs(Z), rtol=1e-9, atol=1e-9 * np.abs(Z).max())
+    new = iris[::7] + 0.05
+    extended = theirs.transform(graph.transform(new))
+    assert_allclose(np.abs(ours.transform(new)), np.abs(extended), rtol=1e-6, atol=1e-8)
+
+
+def test_equal_shapes_leave_lle_what_it_is():
+    """With one covariance for all, neighbors and distances are Euclidean: scikit-learn's LLE."""
+    X, _ = make_s_curve(200, random_state=0)
+    ours = DivergenceEmbedding(method="lle", gamma=1e6, n_graph_neighbors=12)
+    theirs = LocallyLinearEmbedding(n_neighbors=12, eigen_solver="dense").fit(X)
+    for weights in ("distances", "coordinates"):
+        Z = ours.set_params(lle_weights=weights).fit(X).embedding_
+        assert_allclose(np.abs(Z), np.abs(theirs.embedding_), atol=1e-4)
+        new = X[:20] + 0.01
+        assert_allclose(np.abs(ours.transform(new)), np.abs(theirs.transform(new)), atol=1e-4)
+
+
+# --------------------------------------------------------------------------- parts of the learners
+
+
+def test_scaling_of_euclidean_distances_gives_them_back():
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(40, 3)), rng.normal(size=(5, 3))
+    found = classical_scaling(np.square(cdist(X, X)), 3, rng)
+    assert_allclose(cdist(found.coordinates, found.coordinates), cdist(X, X), atol=1e-8)
+    extended = found.extended(np.square(cdist(new, X)))
+    assert_allclose(cdist(extended, found.coordinates), cdist(new, X), atol=1e-8)
+
+
+def test_scaling_clips_what_no_space_has():
+    squared = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 9.0], [1.0, 9.0, 0.0]])  # 3 > 1 + 1
+    found = classical_scaling(squared, 3, np.random.default_rng(0))
+    assert (found.eigenvalues >= 0).all()
+    assert np.isfinite(found.coordinates).all()
+    assert np.isfinite(found.extended(squared)).all()
+
+
+def test_laplacian_coordinates_are_eigenvectors_and_nystrom_keeps_them(iris):
+    graph = symmetric(DivergenceNeighbors(n_graph_neighbors=60).fit_transform(iris))
+    found = laplacian_eigenmaps(graph, 3, None, np.random.default_rng(0))
+    assert_allclose(found.eigenvalues[0], 1.0)
+    graph.setdiag(0.0)
+    graph.eliminate_zeros()
+    # The extension is the equation D⁻¹ W φ = μ φ itself: training points stay where they are.
+    assert_allclose(found.extended(graph), found.coordinates, rtol=1e-8, atol=1e-12)
+
+
+def test_weights_rebuild_what_can_be_rebuilt():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 2))
+    true = np.array([0.2, 0.3, 0.5])
+    queries = (true @ X[:3])[None]
+    near = np.array([[0, 1, 2]])
+    weights = weights_of(gram_of_coordinates(X, queries, near))
+    assert_allclose(weights.sum(), 1.0)
+    assert_allclose(weights[0] @ X[:3], queries[0], atol=0.02)
+    squared, between = cdist(queries, X[:3]) ** 2, cdist(X[:3], X[:3])[None] ** 2
+    assert_allclose(
+        gram_of_distances(squared, between), gram_of_coordinates(X, queries, near), atol=1e-12
+    )
+
+
+def test_gram_of_no_distances_is_positive():
+    squared = np.ones((1, 3))
+    between = 9.0 * (1 - np.eye(3))[None]  # neighbors farther from each other than allowed
+    assert np.linalg.eigvalsh(gram_of_distances(squared, between)).min() >= -1e-12
+
+
+def test_sparse_and_dense_eigensolvers_agree():
+    X, _ = make_s_curve(150, random_state=0)
+    graph = symmetric(DivergenceNeighbors(n_graph_neighbors=12, gamma=0.05).fit_transform(X))
+    near = DivergenceNeighbors(n_graph_neighbors=12, gamma=0.05).fit_transform(X)
+    near = near.indices.reshape(150, -1)[:, 1:]
+    weights = weights_of(gram_of_coordinates(X, X, near))
+
+    def both():
+        rng = np.random.default_rng(0)
+        return (
+            laplacian_eigenmaps(graph, 2, None, rng).coordinates,
+            embedded(near, weights, 2, rng),
+        )
+
+    dense = both()
+    with patch("vicinal.divergence.spectral._DENSE_UP_TO", 0):
+        for one, other in zip(dense, both(), strict=True):
+            assert_allclose(one, other, atol=1e-6)
+
+
+def test_eigenpairs_are_in_order_with_signs_fixed():
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(20, 20))
+    A = F @ F.T
+    values, vectors = largest_eigenpairs(A, 3, rng)
+    assert (np.diff(values) < 0).all()
+    assert_allclose(A @ vectors, vectors * values, atol=1e-9)
+    assert (vectors[np.abs(vectors).argmax(axis=0), range(3)] > 0).all()
+    values, _ = smallest_eigenpairs(A, 3, rng)
+    assert (np.diff(values) > 0).all()
+
+
+# ----------------------------------------------------------------------- graphs of several parts
+
+
+@pytest.fixture
+def parts():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.normal(size=(40, 3)), rng.normal(size=(30, 3)) + 30])
+
+
+@pytest.mark.parametrize("method", ["isomap", "laplacian"])
+def test_components_are_connected_with_a_warning(parts, method):
+    model = DivergenceEmbedding(method=method, n_graph_neighbors=5, gamma=0.5, random_state=0)
+    with pytest.warns(UserWarning, match=r"has 2 components \(40, 30 points\)"):
+        Z = model.fit_transform(parts)
+    assert np.isfinite(Z).all()
+    first = Z[:, 0] - Z[:, 0].mean()  # the parts lie on two sides
+    assert len(set(np.sign(first[:40]))) == len(set(np.sign(first[40:]))) == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "isomap", "disconnected": "raise"},
+        {"method": "laplacian", "disconnected": "raise"},
+        {"method": "lle"},
+    ],
+)
+def test_components_are_refused_by_name(parts, options):
+    model = DivergenceEmbedding(n_graph_neighbors=5, gamma=0.5, **options)
+    with pytest.raises(ValueError, match=r"2 components \(40, 30 points\).*n_graph_neighbors"):
+        model.fit(parts)
+
+
+def test_energy_chooses_among_connected_graphs(iris):
+    model = DivergenceEmbedding(method="laplacian", n_neighbors="energy", n_graph_neighbors=55)
+    model.fit(iris)
+    known = {m: e for m, e in model.energies_.items() if not np.isnan(e)}
+    assert model.n_neighbors_ == max(known, key=known.get) == model.neighbors_.n_neighbors
+    graph = DivergenceNeighbors(10, n_graph_neighbors=55).fit_transform(iris)
+    rng = np.random.default_rng(0)
+    assert_allclose(model.energies_[10], laplacian_energy(symmetric(graph), 3, None, rng))
+
+
+def test_energy_of_a_disconnected_graph_says_nothing(parts):
+    graph = DivergenceNeighbors(5, n_graph_neighbors=5, gamma=0.5).fit_transform(parts)
+    assert np.isnan(laplacian_energy(symmetric(graph), 3, None, np.random.default_rng(0)))
+    with pytest.raises(ValueError, match='n_neighbors="energy" needs a connected graph'):
+        DivergenceEmbedding(n_neighbors="energy", n_graph_neighbors=5, gamma=0.5).fit(parts)
+    assert best_size(lambda m: float("nan") if m == 5 else -m, 30)[0] == 7
+
+
+# ----------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "pca"}, "method='pca' is unknown"),
+        ({"n_components": 0}, "n_components=0"),
+        ({"n_neighbors": "auto"}, "n_neighbors='auto' is unknown"),
+        ({"n_neighbors": "energy", "method": "mds"}, 'n_neighbors="energy" needs a graph'),
+        ({"method": "mds", "n_graph_neighbors": 5}, "n_graph_neighbors=5 has no meaning"),
+        ({"method": "lle", "method_params": {"reg": 1}}, "method_params has no meaning"),
+        ({"scale": 0.0}, "scale=0"),
+        ({"disconnected": "drop"}, "disconnected='drop' is unknown"),
+        ({"lle_weights": "gram"}, "lle_weights='gram' is unknown"),
+        ({"n_neighbors": 150}, "n_neighbors=150"),
+    ],
+)
+def test_errors_name_the_argument(iris, options, message):
+    with pytest.raises(ValueError, match=message):
+        DivergenceEmbedding(**options).fit(iris)
+
+
+def test_umap_missing_is_said_with_the_remedy(iris):
+    with (
+        patch.dict("sys.modules", {"umap": None}),
+        pytest.raises(ImportError, match=r"vicinal\[umap\]"),
+    ):
+        DivergenceEmbedding(method="umap").fit(iris)
