@@ -151,6 +151,11 @@ class Comparison:
 
     def _is_dense(self, P: LocalGaussians, rank: int) -> bool:
         """Whether frames need all directions."""
+        if self.engine == "low-rank" and P.diagonal is not None:
+            raise ValueError(
+                'engine="low-rank" needs covariances of low rank plus a multiple of the identity, '
+                'and covariance="shrunk-diagonal" has other ones. Use engine="auto".'
+            )
         if P.diagonal is not None or rank == P.n_features:
             return True
         fits = self.divergence == "jeffreys" or 2 * rank <= P.n_features
@@ -189,8 +194,9 @@ def _frames(gaussians: LocalGaussians) -> Frames:
     return Frames(
         np.ascontiguousarray(gaussians.means),
         np.ascontiguousarray(gaussians.vectors),
-        np.sqrt(gaussians.values),
-        np.sqrt(gaussians.rest),
+        gaussians.values,
+        1.0 / np.sqrt(gaussians.values),
+        gaussians.rest,
     )
 
 

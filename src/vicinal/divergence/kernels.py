@@ -1,10 +1,10 @@
 """Compiled loops over pairs of Gaussians: no classes, no validation, one thread, no GIL.
 
-A Gaussian is its mean and the frame of its covariance: orthonormal eigenvectors f_a (rows), the
-square roots s_a of their eigenvalues, and √ρ, that of the eigenvalue of every direction that the
-frame leaves out. With B_ab = f_ja · f_ib, all that a divergence needs of two covariances are
+A Gaussian is its mean and the frame of its covariance: orthonormal eigenvectors f_a (rows), their
+eigenvalues v_a, and that of every direction that the frame leaves out, ρ. With B_ab = f_ja · f_ib,
+all that a divergence needs of two covariances are
 
-    K_ab = B_ab (s_ib/s_ja - s_ja/s_ib)        H_ab = ½ B_ab (s_ib/s_ja + s_ja/s_ib).
+    K_ab = B_ab (v_ib - v_ja) / √(v_ib v_ja)        H_ab = ½ B_ab (v_ib + v_ja) / √(v_ib v_ja).
 
 For the generalized eigenvalues λ of (Σ_i, Σ_j) these have the singular values |√λ - 1/√λ| and
 ½ (√λ + 1/√λ). So nothing is inverted, and Gaussians that are nearly equal lose no digits: each
@@ -29,7 +29,7 @@ _OPTIONS: dict[str, Any] = {
 }
 
 # A direction less than this outside of a frame is looked at itself: 1 - Σ B² has lost its digits.
-_NEARLY_INSIDE = 1e-6
+_NEARLY_INSIDE = 1e-4
 
 # Residuals of unit vectors below this are rounding errors.
 _NOTHING = 1e-14
@@ -47,16 +47,19 @@ class Frames(NamedTuple):
     means : ndarray of shape (n, d)
     vectors : ndarray of shape (n, q, d)
         Orthonormal rows f_a.
-    roots : ndarray of shape (n, q)
-        s_a.
-    rests : ndarray of shape (n,)
-        √ρ; of no meaning where q = d.
+    values : ndarray of shape (n, q)
+        v_a.
+    scales : ndarray of shape (n, q)
+        1 / √v_a.
+    rest : ndarray of shape (n,)
+        ρ; of no meaning where q = d.
     """
 
     means: NDArray
     vectors: NDArray
-    roots: NDArray
-    rests: NDArray
+    values: NDArray
+    scales: NDArray
+    rest: NDArray
 
 
 @njit(**_OPTIONS)
@@ -92,7 +95,8 @@ def joint_tile(P, Q, products, upper, which, out):
     k = q if q == d else 2 * q
     u, left, residual = np.empty(d), np.empty(d), np.empty((q, d))
     B, K, H = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
-    s_i, s_j, u_i, u_j = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    v_i, v_j, s_i, s_j = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    u_i, u_j = np.empty(k), np.empty(k)
     for i in range(len(P.means)):
         for j in range(i + 1 if upper else 0, len(Q.means)):
             for t in range(d):
@@ -101,29 +105,30 @@ def joint_tile(P, Q, products, upper, which, out):
             if which == JEFFREYS_RIEMANN:
                 apart = 0.5 * (_square(u, P, i, left) + _square(u, Q, j, left))
             for a in range(q):
-                s_i[a], s_j[a] = P.roots[i, a], Q.roots[j, a]
+                v_i[a], v_j[a] = P.values[i, a], Q.values[j, a]
+                s_i[a], s_j[a] = P.scales[i, a], Q.scales[j, a]
                 for b in range(q):
                     B[a, b] = products[i, b, j, a]
             outside, unlike = 0.0, 0.0
             if q == d:
                 _project(u, Q, j, u_j)
             else:
-                rest_i, rest_j = P.rests[i], Q.rests[j]
-                s_i[q:], s_j[q:] = rest_i, rest_j
-                outside = _join(P, Q, i, j, u, B, residual, u_j)
-                outside *= 2.0 / (rest_i**2 + rest_j**2)
-                unlike = (rest_i / rest_j - rest_j / rest_i) ** 2
+                rest_i, rest_j = P.rest[i], Q.rest[j]
+                v_i[q:], v_j[q:] = rest_i, rest_j
+                s_i[q:], s_j[q:] = 1.0 / math.sqrt(rest_i), 1.0 / math.sqrt(rest_j)
+                outside = 2.0 * _join(P, Q, i, j, u, B, residual, u_j) / (rest_i + rest_j)
+                unlike = _unlike(rest_i, rest_j)
             _turn(B, u_j, u_i)
-            size = _compare(B, s_i, s_j, K, H) + (d - k) * unlike
+            size = _compare(B, v_i, v_j, s_i, s_j, K, H) + (d - k) * unlike
             if which == BHATTACHARYYA:  # eq. 8
-                square, log_determinant = _eliminate(H, u_i / s_i, u_j / s_j)
+                square, log_determinant = _eliminate(H, u_i * s_i, u_j * s_j)
                 if size < 2.0 * _NEAR:
                     log_determinant = _log_determinant_near(K)
                 log_determinant += 0.5 * (d - k) * math.log1p(0.25 * unlike)
                 value = 0.125 * max(square + outside, 0.0) + 0.5 * max(log_determinant, 0.0)
             else:  # eq. 9 and 10
                 if which == BHATTACHARYYA_RIEMANN:
-                    apart = max(_eliminate(H, u_i / s_i, u_j / s_j)[0] + outside, 0.0)
+                    apart = max(_eliminate(H, u_i * s_i, u_j * s_j)[0] + outside, 0.0)
                 value = math.sqrt(apart) + _riemann(K, unlike, d - k)
             out[i, j] = value
 
@@ -152,7 +157,7 @@ def _square(u, Q, j, left):
         along = 0.0
         for t in range(d):
             along += Q.vectors[j, a, t] * u[t]
-        total += (along / Q.roots[j, a]) ** 2
+        total += (along * Q.scales[j, a]) ** 2
         if q < d:
             for t in range(d):
                 left[t] -= along * Q.vectors[j, a, t]
@@ -160,7 +165,7 @@ def _square(u, Q, j, left):
         outside = 0.0
         for t in range(d):
             outside += left[t] * left[t]
-        total += outside / Q.rests[j] ** 2
+        total += outside / Q.rest[j]
     return total
 
 
@@ -171,37 +176,36 @@ def _square(u, Q, j, left):
 def _trace(P, Q, i, j, products, left):
     """tr(Σ_i⁻¹ Σ_j + Σ_j⁻¹ Σ_i) - 2d, the squared norm of K, as a sum without negative terms."""
     q, d = P.vectors.shape[1], P.vectors.shape[2]
-    total, inside = 0.0, 0.0
+    total, inside, columns = 0.0, 0.0, np.zeros(q)
     for b in range(q):
+        row, v, scale = 0.0, P.values[i, b], P.scales[i, b]
         for a in range(q):
             weight = products[i, b, j, a] ** 2
-            inside += weight
-            total += weight * _unlike(P.roots[i, b], Q.roots[j, a])
+            row += weight
+            columns[a] += weight
+            share = (v - Q.values[j, a]) * scale * Q.scales[j, a]
+            total += weight * share * share
+        inside += row
+        if q < d:
+            weight = 1.0 - row
+            if weight < _NEARLY_INSIDE:
+                weight = _outside(P.vectors[i, b], products[i, b, j], Q.vectors[j], left)
+            total += weight * _unlike(v, Q.rest[j])
     if q == d:
         return total
-    for b in range(q):
-        weight = 1.0
-        for a in range(q):
-            weight -= products[i, b, j, a] ** 2
-        if weight < _NEARLY_INSIDE:
-            weight = _outside(P.vectors[i, b], products[i, b, j], Q.vectors[j], left)
-        total += weight * _unlike(P.roots[i, b], Q.rests[j])
     for a in range(q):
-        weight = 1.0
-        for b in range(q):
-            weight -= products[i, b, j, a] ** 2
+        weight = 1.0 - columns[a]
         if weight < _NEARLY_INSIDE:
             weight = _outside(Q.vectors[j, a], products[i, :, j, a].copy(), P.vectors[i], left)
-        total += weight * _unlike(Q.roots[j, a], P.rests[i])
+        total += weight * _unlike(Q.values[j, a], P.rest[i])
     # Directions outside of both frames.
-    return total + max(d - 2 * q + inside, 0.0) * _unlike(P.rests[i], Q.rests[j])
+    return total + max(d - 2 * q + inside, 0.0) * _unlike(P.rest[i], Q.rest[j])
 
 
 @njit(**_OPTIONS)
-def _unlike(s, t):
-    """(s/t - t/s)²."""
-    ratio = s / t
-    return (ratio - 1.0 / ratio) ** 2
+def _unlike(v, w):
+    """(√(v/w) - √(w/v))²."""
+    return (v - w) / v * ((v - w) / w)
 
 
 @njit(**_OPTIONS)
@@ -316,15 +320,14 @@ def _turn(B, u_j, u_i):
 
 
 @njit(**_OPTIONS)
-def _compare(B, s_i, s_j, K, H):
+def _compare(B, v_i, v_j, s_i, s_j, K, H):
     """K, H and the squared norm of K."""
     total = 0.0
-    for a in range(len(s_j)):
-        for b in range(len(s_i)):
-            ratio = s_i[b] / s_j[a]
-            inverse = 1.0 / ratio
-            K[a, b] = B[a, b] * (ratio - inverse)
-            H[a, b] = 0.5 * B[a, b] * (ratio + inverse)
+    for a in range(len(v_j)):
+        for b in range(len(v_i)):
+            scaled = B[a, b] * s_i[b] * s_j[a]
+            K[a, b] = scaled * (v_i[b] - v_j[a])
+            H[a, b] = 0.5 * scaled * (v_i[b] + v_j[a])
             total += K[a, b] * K[a, b]
     return total
 
@@ -333,7 +336,7 @@ def _compare(B, s_i, s_j, K, H):
 def _eliminate(H, left, right):
     """left · H⁻¹ right and log |det H|; H and `right` are overwritten.
 
-    As (Σ_i + Σ_j)/2 = L_j H L_iᵀ with L = Fᵀ diag(s), the first is uᵀ ((Σ_i + Σ_j)/2)⁻¹ u for
+    As (Σ_i + Σ_j)/2 = L_j H L_iᵀ with L = Fᵀ diag(√v), the first is uᵀ ((Σ_i + Σ_j)/2)⁻¹ u for
     left = L_i⁻¹ u and right = L_j⁻¹ u.
     """
     k = len(H)

@@ -18,6 +18,9 @@ _SPARE, _SLACK = 6, 1e-9
 # Where it is not (ties, as a rule), the search is repeated with so many times more.
 _GROWTH = 4
 
+# Neighbors in the graph of an approximate search, at least.
+_LEAST_NEIGHBORS = 30
+
 # Numbers held at a time.
 _BLOCK_NUMBERS = 8_000_000
 
@@ -53,14 +56,15 @@ def nearest(
     )
     if k == 0 or len(queries) == 0:
         return positions, squared
-    index = NearestNeighbors(n_jobs=n_jobs).fit(keys)
     center = keys.mean(axis=0, dtype=np.float64)
-    slack = _SLACK * (_norms(queries - center) + _norms(keys - center).max())
+    near_zero, asked = keys - center, queries - center  # products of large numbers lose digits
+    index = NearestNeighbors(n_jobs=n_jobs).fit(near_zero)
+    slack = _SLACK * (_norms(asked) + _norms(near_zero).max())
     open_rows, wanted = np.arange(len(queries)), min(k + _SPARE, len(keys))
     while len(open_rows):
         left = []
         for rows in _parts(open_rows, wanted):
-            found = index.kneighbors(queries[rows], wanted, return_distance=False)
+            found = index.kneighbors(asked[rows], wanted, return_distance=False)
             exact = _exact(keys, queries[rows], found, own[rows])
             order = np.lexsort((found, exact), axis=1)[:, :k]
             positions[rows] = np.take_along_axis(found, order, axis=1)
@@ -83,16 +87,20 @@ def approximately_nearest(
         from pynndescent import NNDescent
     except ImportError as error:
         raise ImportError(f"{who} needs pynndescent: pip install 'vicinal[neighbors]'.") from error
+    own = np.arange(len(keys)) if queries is None else None
+    points = keys if queries is None else queries
+    n_neighbors = max(_LEAST_NEIGHBORS, k + 1)
+    if len(keys) <= 2 * n_neighbors:  # so few that the descent finds no way
+        return nearest(keys, points, k, own, n_jobs)
+    center = keys.mean(axis=0, dtype=np.float64)
     index = NNDescent(
-        keys.astype(np.float32), n_neighbors=max(30, k + 1), random_state=0, n_jobs=n_jobs
+        (keys - center).astype(np.float32), n_neighbors=n_neighbors, random_state=0, n_jobs=n_jobs
     )
     if queries is None:
-        positions, own = np.asarray(index.neighbor_graph[0]), np.arange(len(keys))
-        points = keys
+        positions = np.asarray(index.neighbor_graph[0])
     else:
         index.prepare()
-        positions, own = np.asarray(index.query(queries.astype(np.float32), k)[0]), None
-        points = queries
+        positions = np.asarray(index.query((queries - center).astype(np.float32), k)[0])
     exact = _exact(keys, points, positions, np.full(len(points), -1) if own is None else own)
     order = np.lexsort((positions, exact), axis=1)[:, :k]
     return np.take_along_axis(positions, order, axis=1), np.take_along_axis(exact, order, axis=1)

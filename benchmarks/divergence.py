@@ -1,0 +1,234 @@
+"""Divergences between local Gaussians: all pairs, a sparse graph of many points, its recall.
+
+    python benchmarks/divergence.py [--parts pairs graph recall] [--n 100000] [--save]
+
+Needs segment, mnist and usps (set VICINAL_DATA); a set that is not here is skipped, and the page
+says so. The naive loop is timed on a sample of pairs. Timed work runs in fresh processes, which
+are watched for memory.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from common import MemoryWatch, Page, arguments, in_fresh_process
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from sklearn.decomposition import PCA
+
+from vicinal import DivergenceNeighbors, datasets
+from vicinal.divergence.divergences import DIVERGENCES
+
+PARTS = ("pairs", "graph", "recall")
+N_POINTS, N_NEIGHBORS, GAMMA = 2310, 10, 1e-2
+SAMPLE = {18: 4000, 60: 2000, 256: 100}  # pairs of the naive loop, by dimension
+GRAPH_DIVERGENCES = ("jeffreys", "bhattacharyya", "riemann")
+GRAPH_NEIGHBORS, N_CANDIDATES, INNER_DIMENSION = 10, 100, 8
+
+# The project's aims on 2 cores, in seconds.
+AIMS = {
+    "jeffreys": {18: 1, 60: 2, 256: 40},
+    "bhattacharyya": {18: 6, 60: 20, 256: 40},
+    "riemann": {18: 30, 60: 150, 256: 220},
+}
+
+
+# ------------------------------------------------------------------------------------------ data
+
+
+def points_of(d: int) -> tuple[str, NDArray]:
+    """A set's name and N_POINTS of its points in d dimensions."""
+    name = {18: "segment", 60: "mnist", 256: "usps"}[d]
+    data = datasets.load(name, download=False).data.astype(np.float64)[: 10 * N_POINTS]
+    data = data[:, np.ptp(data, axis=0) > 0]
+    if name == "segment":
+        data = (data - data.mean(axis=0)) / data.std(axis=0)
+    if name == "mnist":
+        data = PCA(60, svd_solver="covariance_eigh").fit_transform(data / 255.0)
+    return name, np.ascontiguousarray(data[:N_POINTS])
+
+
+def here(page: Page) -> Iterator[tuple[str, NDArray]]:
+    for d, name in ((18, "segment"), (60, "mnist"), (256, "usps")):
+        if datasets.is_available(name):
+            yield points_of(d)
+        else:
+            page.say(f"({name} is not here and was skipped.)")
+
+
+# ---------------------------------------------------------------------------- what is compared
+
+
+def naive(divergence: str, u: NDArray, S: NDArray, T: NDArray) -> float:
+    """One pair from its matrices, by the formulas as they are printed."""
+    if divergence == "jeffreys":
+        P, Q = np.linalg.inv(S), np.linalg.inv(T)
+        return 0.5 * u @ (P + Q) @ u + 0.5 * np.trace(P @ T + Q @ S) - len(u)
+    middle = 0.5 * (S + T)
+    if divergence in ("bhattacharyya", "hellinger"):
+        logs = [np.linalg.slogdet(matrix)[1] for matrix in (middle, S, T)]
+        value = u @ np.linalg.solve(middle, u) / 8 + 0.5 * (logs[0] - 0.5 * (logs[1] + logs[2]))
+        return value if divergence == "bhattacharyya" else np.sqrt(-np.expm1(-value))
+    riemann = np.linalg.norm(np.log(eigh(S, T, eigvals_only=True)))
+    if divergence == "jeffreys-riemann":
+        return np.sqrt(0.5 * u @ (np.linalg.inv(S) + np.linalg.inv(T)) @ u) + riemann
+    if divergence == "bhattacharyya-riemann":
+        return np.sqrt(u @ np.linalg.solve(middle, u)) + riemann
+    return riemann
+
+
+def all_pairs(d: int, divergence: str) -> dict[str, float]:
+    """Seconds and memory of ours for all pairs, of the loop for one, and how far they differ."""
+    _, X = points_of(d)
+    model = DivergenceNeighbors(N_NEIGHBORS, gamma=GAMMA, divergence=divergence)
+    model.fit_transform(X[:60])  # what is compiled
+    start = time.perf_counter()
+    with MemoryWatch() as memory:
+        D = model.fit_transform(X)
+    seconds = time.perf_counter() - start
+    rng = np.random.default_rng(0)
+    rows = rng.choice(len(X), 200, replace=False)
+    means, covariances = local_gaussians_at(X, rows)
+    i, j = np.triu_indices(len(rows), 1)
+    chosen = rng.choice(len(i), SAMPLE[d], replace=False)
+    start = time.perf_counter()
+    loop = [
+        naive(divergence, means[a] - means[b], covariances[a], covariances[b])
+        for a, b in zip(i[chosen], j[chosen], strict=True)
+    ]
+    one = (time.perf_counter() - start) / len(loop)
+    ours = D[rows[i[chosen]], rows[j[chosen]]]
+    error = float(np.max(np.abs(ours - loop) / np.abs(loop)))
+    return {"seconds": seconds, "megabytes": memory.above, "loop": one, "error": error}
+
+
+def local_gaussians_at(X: NDArray, rows: NDArray) -> tuple[NDArray, NDArray]:
+    """Means and dense covariances of some points only."""
+    gaussians = DivergenceNeighbors(N_NEIGHBORS, gamma=GAMMA).fit(X).gaussians_[rows]
+    return gaussians.means, gaussians.covariances()
+
+
+# ------------------------------------------------------------------------------------ all pairs
+
+
+def report_pairs(page: Page) -> None:
+    page.say(f"## All pairs of {N_POINTS} points, m = {N_NEIGHBORS}, γ = {GAMMA:g}\n")
+    page.say("Seconds include the search for neighbors and the local Gaussians, not compiling; MB:")
+    page.say("largest memory above that before, the matrix of results included. Loop: one pair at")
+    page.say("a time with NumPy and SciPy from ready covariances, seconds for all pairs as a")
+    page.say("sample tells. Error: largest relative difference between both on the sample.")
+    page.say("segment standardized, mnist in 60 principal components, usps as it is; the first")
+    page.say("rows each.\n")
+    row = page.table(
+        ["set", "d", "divergence", "seconds", "aim", "µs a pair", "loop", "ratio", "MB", "error"]
+    )
+    n_pairs = N_POINTS * (N_POINTS - 1) / 2
+    for name, X in here(page):
+        d = X.shape[1]
+        for divergence in DIVERGENCES:
+            found = apart(f"divergence.all_pairs({d}, {divergence!r})")
+            seconds, loop = found["seconds"], found["loop"] * n_pairs
+            aim = AIMS.get(divergence, {}).get(d, "–")
+            cells = (f"{seconds:.2f}", aim, f"{1e6 * seconds / n_pairs:.2f}", f"{loop:.0f}")
+            more = (f"{loop / seconds:.0f}", f"{found['megabytes']:.0f}", f"{found['error']:.0e}")
+            row(name, d, divergence, *cells, *more)
+    page.say()
+
+
+def apart(call: str) -> dict:
+    """Result of a function of this file in a fresh process."""
+    return in_fresh_process(f"import divergence, json\nprint(json.dumps({call}))")
+
+
+# ---------------------------------------------------------------------------------- sparse graph
+
+
+def bent_sheet(n: int, d: int = 50) -> NDArray:
+    """Points near a curved sheet of INNER_DIMENSION dimensions, of varying density."""
+    rng = np.random.default_rng(0)
+    inner = rng.normal(size=(n, INNER_DIMENSION)) ** 3
+    first, second = rng.normal(size=(2, INNER_DIMENSION, d)) / np.sqrt(INNER_DIMENSION)
+    return inner @ first + np.sin(inner) @ second + 0.05 * rng.normal(size=(n, d))
+
+
+def graph_fit(n: int, divergence: str, search: str) -> dict[str, float]:
+    """Seconds and memory of a sparse graph."""
+    X = bent_sheet(n)
+    model = DivergenceNeighbors(
+        N_NEIGHBORS,
+        gamma=GAMMA,
+        divergence=divergence,
+        n_graph_neighbors=GRAPH_NEIGHBORS,
+        n_candidates=N_CANDIDATES,
+        search=search,
+    )
+    model.fit_transform(X[:500])
+    start = time.perf_counter()
+    with MemoryWatch() as memory:
+        model.fit_transform(X)
+    return {"seconds": time.perf_counter() - start, "megabytes": memory.above}
+
+
+def report_graph(page: Page, n: int) -> None:
+    page.say(f"## Graph of {GRAPH_NEIGHBORS} neighbors of {n} points, d = 50\n")
+    page.say(f"{N_CANDIDATES} candidates each, m = {N_NEIGHBORS}: points near a curved sheet of")
+    page.say(f"{INNER_DIMENSION} dimensions (synthetic). search: of Euclidean neighbors.\n")
+    row = page.table(["divergence", "search", "seconds", "MB above the points"])
+    for divergence in GRAPH_DIVERGENCES:
+        for search in ("exact", "approximate"):
+            found = apart(f"divergence.graph_fit({n}, {divergence!r}, {search!r})")
+            row(divergence, search, f"{found['seconds']:.0f}", f"{found['megabytes']:.0f}")
+    page.say()
+
+
+# ---------------------------------------------------------------------------------------- recall
+
+
+def recall(X: NDArray, divergence: str, n_candidates: int) -> float:
+    """Share of the nearest by divergence that are among the candidates."""
+    options = {"gamma": GAMMA, "divergence": divergence, "n_graph_neighbors": GRAPH_NEIGHBORS}
+    graphs = [
+        DivergenceNeighbors(N_NEIGHBORS, n_candidates=c, **options).fit_transform(X)
+        for c in (None, n_candidates)
+    ]
+    wanted, found = (graph.indices.reshape(len(X), -1)[:, 1:] for graph in graphs)
+    return float(np.mean([np.isin(w, f).mean() for w, f in zip(wanted, found, strict=True)]))
+
+
+def report_recall(page: Page) -> None:
+    page.say(f"## Recall of {GRAPH_NEIGHBORS} neighbors among Euclidean candidates\n")
+    page.say(f"Of {N_POINTS} points, as above. riemann compares shapes only: its neighbors may be")
+    page.say("anywhere.\n")
+    counts = (25, 50, 100, 200, 400)
+    row = page.table(["set", "d", "divergence", *(f"{c} candidates" for c in counts)])
+    for name, X in here(page):
+        for divergence in GRAPH_DIVERGENCES:
+            shares = (f"{recall(X, divergence, c):.3f}" for c in counts)
+            row(name, X.shape[1], divergence, *shares)
+    page.say()
+
+
+def parse() -> argparse.Namespace:
+    parser = arguments(__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--n", type=int, default=100_000, help="points of the sparse graph")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parse()
+    page = Page("Divergences between local Gaussians: speed, memory, recall of candidates")
+    if "pairs" in options.parts:
+        report_pairs(page)
+    if "graph" in options.parts:
+        report_graph(page, options.n)
+    if "recall" in options.parts:
+        report_recall(page)
+    if options.save:
+        page.save("divergence")
+
+
+if __name__ == "__main__":
+    main()

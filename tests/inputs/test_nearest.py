@@ -1,0 +1,178 @@
+"""The nearest rows, exactly and nearly, against distances taken one query at a time."""
+
+import sys
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from vicinal.inputs.nearest import approximately_nearest, nearest, squared_distances
+
+
+def naive_nearest(keys, queries, k, own=None):
+    """By differences, query by query; equally near ones by position."""
+    keys, queries = keys.astype(np.float64), queries.astype(np.float64)
+    k = min(k, len(keys))
+    positions, squared = np.empty((len(queries), k), dtype=int), np.empty((len(queries), k))
+    for i, query in enumerate(queries):
+        distances = np.square(keys - query).sum(axis=1)
+        if own is not None and own[i] >= 0:
+            distances[own[i]] = np.inf
+        positions[i] = np.lexsort((np.arange(len(keys)), distances))[:k]
+        squared[i] = distances[positions[i]]
+    return positions, squared
+
+
+def assert_same(found, expected):
+    assert_array_equal(found[0], expected[0])
+    assert_allclose(found[1], expected[1], rtol=1e-12)
+
+
+@st.composite
+def searches(draw):
+    """Keys, queries and own: the keys themselves, some of them and not all their own, or others."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(1, 60)), draw(st.sampled_from([1, 2, 3, 20]))
+    n_queries, grid = draw(st.integers(0, 12)), draw(st.booleans())
+
+    def points(n):
+        """On a grid, sums of squares are exact: ties are ties."""
+        return np.round(2 * rng.normal(size=(n, d))) / 2 if grid else rng.normal(size=(n, d))
+
+    keys = points(n)
+    if draw(st.booleans()):  # duplicates
+        keys = keys[rng.integers(0, n, n)]
+    keys = keys.astype(draw(st.sampled_from([np.float64, np.float32])))
+    whose = draw(st.sampled_from(["all", "some", "none"]))
+    if whose == "all":
+        return keys, keys, np.arange(n)
+    if whose == "some":
+        chosen = rng.integers(0, n, n_queries)
+        return keys, keys[chosen], np.where(rng.random(n_queries) < 0.5, chosen, -1)
+    return keys, points(n_queries), None
+
+
+@given(search=searches(), k=st.integers(1, 70))
+@settings(max_examples=100)
+def test_the_nearest_are_those_of_the_definition(search, k):
+    keys, queries, own = search
+    assert_same(nearest(keys, queries, k, own), naive_nearest(keys, queries, k, own))
+
+
+@given(search=searches(), k=st.integers(1, 9), numbers=st.sampled_from([1, 50, 500]))
+@settings(max_examples=20)
+def test_blocks_change_nothing(search, k, numbers):
+    keys, queries, own = search
+    with patch("vicinal.inputs.nearest._BLOCK_NUMBERS", numbers):
+        assert_same(nearest(keys, queries, k, own), naive_nearest(keys, queries, k, own))
+
+
+@pytest.mark.parametrize("side", [7, 12])
+def test_a_lattice_of_ties_larger_than_the_spare(side):
+    """The first search cannot see all that are equally near: it must look again."""
+    keys = np.stack(np.meshgrid(*[np.arange(side)] * 2), axis=-1).reshape(-1, 2) / 2
+    keys = np.repeat(keys, 3, axis=0)
+    own = np.arange(len(keys))
+    for k in (1, 4, 13):
+        assert_same(nearest(keys, keys, k, own), naive_nearest(keys, keys, k, own))
+
+
+def test_duplicates_come_by_position_and_never_the_point_itself():
+    keys = np.zeros((50, 3))
+    positions, squared = nearest(keys, keys, 4, np.arange(50))
+    assert_array_equal(positions[[0, 2, 49]], [[1, 2, 3, 4], [0, 1, 3, 4], [0, 1, 2, 3]])
+    assert_array_equal(squared, 0.0)
+
+
+def test_where_fewer_are_left_the_last_are_infinitely_far():
+    keys = np.arange(4.0)[:, None]
+    positions, squared = nearest(keys, keys, 9, np.array([0, 1, -1, 3]))
+    assert positions.shape == squared.shape == (4, 4)
+    assert_array_equal(np.isinf(squared).sum(axis=1), [1, 1, 0, 1])
+    assert_array_equal(positions[[0, 2]], [[1, 2, 3, 0], [2, 1, 3, 0]])
+
+
+def test_no_queries_and_no_neighbors():
+    keys = np.arange(6.0).reshape(3, 2)
+    assert nearest(keys, keys[:0], 2)[0].shape == (0, 2)
+    assert nearest(keys, keys, 0)[1].shape == (3, 0)
+
+
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_far_from_the_origin(n_features):
+    """More than 15 features are searched by matrix products, fewer by a tree."""
+    keys = np.round(4 * np.random.default_rng(0).normal(size=(200, n_features))) / 4
+    own = np.arange(200)
+    near, far = nearest(keys, keys, 5, own), nearest(keys + 2.0**30, keys + 2.0**30, 5, own)
+    assert_same(far, near)
+
+
+def test_jobs_change_nothing():
+    keys = np.round(2 * np.random.default_rng(0).normal(size=(300, 20))) / 2
+    for a, b in zip(nearest(keys, keys, 5, n_jobs=1), nearest(keys, keys, 5, n_jobs=2),
+                    strict=True):  # fmt: skip
+        assert_array_equal(a, b)
+
+
+@given(seed=st.integers(0, 2**32 - 1), numbers=st.sampled_from([1, 20, 10_000]))
+def test_squared_distances_of_pairs(seed, numbers):
+    rng = np.random.default_rng(seed)
+    X, (first, second) = rng.normal(size=(20, 3)) + 1e6, rng.integers(0, 20, size=(2, 30))
+    with patch("vicinal.inputs.nearest._BLOCK_NUMBERS", numbers):
+        found = squared_distances(X, first, second)
+    assert_allclose(found, np.square(X[first] - X[second]).sum(axis=1), rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------ approximate
+
+
+def recall(found, expected):
+    hits = [len(set(a) & set(b)) for a, b in zip(found, expected, strict=True)]
+    return sum(hits) / expected.size
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(600, 5)), rng.normal(size=(80, 5))
+
+
+def test_the_approximate_search_finds_nearly_all_but_the_point_itself(cloud):
+    keys, _ = cloud
+    positions, squared = approximately_nearest(keys, None, 10, 1, "a test")
+    expected = naive_nearest(keys, keys, 10, np.arange(len(keys)))
+    assert recall(positions, expected[0]) > 0.95
+    assert not (positions == np.arange(len(keys))[:, None]).any()
+    assert_allclose(squared, np.square(keys[positions] - keys[:, None]).sum(axis=2), rtol=1e-12)
+    assert (np.diff(squared, axis=1) >= 0).all()
+
+
+def test_the_approximate_search_of_new_points(cloud):
+    keys, queries = cloud
+    positions, squared = approximately_nearest(keys, queries, 10, 1, "a test")
+    assert recall(positions, naive_nearest(keys, queries, 10)[0]) > 0.95
+    expected = np.square(keys[positions] - queries[:, None]).sum(axis=2)
+    assert_allclose(squared, expected, rtol=1e-12)
+
+
+def test_the_approximate_search_among_duplicates_leaves_the_point_itself_out():
+    keys = np.repeat(np.random.default_rng(0).normal(size=(10, 3)), 40, axis=0)
+    positions, squared = approximately_nearest(keys, None, 5, 1, "a test")
+    assert not (positions == np.arange(400)[:, None]).any()
+    assert_array_equal(squared, 0.0)
+    assert all(len(set(row)) == 5 for row in positions)
+
+
+def test_the_approximate_search_of_few_points():
+    keys = np.random.default_rng(0).normal(size=(20, 3))
+    positions, _ = approximately_nearest(keys, None, 5, 1, "a test")
+    assert_array_equal(positions, naive_nearest(keys, keys, 5, np.arange(20))[0])
+
+
+def test_without_pynndescent_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.raises(ImportError, match=r"candidates=9 needs pynndescent.*vicinal\[neighbors\]"):
+        approximately_nearest(np.zeros((3, 2)), None, 1, None, "candidates=9")
