@@ -175,36 +175,45 @@ def report_graph(page: Page, n: int) -> None:
     page.say(f"{N_CANDIDATES} candidates each, m = {N_NEIGHBORS}: points near a curved sheet of")
     page.say(f"{INNER_DIMENSION} dimensions (synthetic). search: of Euclidean neighbors.\n")
     row = page.table(["divergence", "search", "seconds", "MB above the points"])
-    for divergence in GRAPH_DIVERGENCES:
-        for search in ("exact", "approximate"):
-            found = apart(f"divergence.graph_fit({n}, {divergence!r}, {search!r})")
-            row(divergence, search, f"{found['seconds']:.0f}", f"{found['megabytes']:.0f}")
+    runs = [(divergence, "exact") for divergence in GRAPH_DIVERGENCES]
+    for divergence, search in [*runs, (GRAPH_DIVERGENCES[0], "approximate")]:
+        found = apart(f"divergence.graph_fit({n}, {divergence!r}, {search!r})")
+        row(divergence, search, f"{found['seconds']:.0f}", f"{found['megabytes']:.0f}")
     page.say()
 
 
 # ---------------------------------------------------------------------------------------- recall
 
 
-def recall(X: NDArray, divergence: str, n_candidates: int) -> float:
-    """Share of the nearest by divergence that are among the candidates."""
-    options = {"gamma": GAMMA, "divergence": divergence, "n_graph_neighbors": GRAPH_NEIGHBORS}
-    graphs = [
-        DivergenceNeighbors(N_NEIGHBORS, n_candidates=c, **options).fit_transform(X)
-        for c in (None, n_candidates)
-    ]
-    wanted, found = (graph.indices.reshape(len(X), -1)[:, 1:] for graph in graphs)
-    return float(np.mean([np.isin(w, f).mean() for w, f in zip(wanted, found, strict=True)]))
+def neighbors_in(X: NDArray, divergence: str, n_candidates: int | None) -> NDArray:
+    """Positions of the nearest of every point."""
+    model = DivergenceNeighbors(
+        N_NEIGHBORS,
+        gamma=GAMMA,
+        divergence=divergence,
+        n_graph_neighbors=GRAPH_NEIGHBORS,
+        n_candidates=n_candidates,
+    )
+    return model.fit_transform(X).indices.reshape(len(X), -1)[:, 1:]
 
 
 def report_recall(page: Page) -> None:
     page.say(f"## Recall of {GRAPH_NEIGHBORS} neighbors among Euclidean candidates\n")
-    page.say(f"Of {N_POINTS} points, as above. riemann compares shapes only: its neighbors may be")
-    page.say("anywhere.\n")
+    page.say(
+        f"Share of the nearest by divergence, of {N_POINTS} points as above, that are among so"
+    )
+    page.say("many Euclidean neighbors. Not for riemann, which compares shapes only: its neighbors")
+    page.say("may be anywhere.\n")
     counts = (25, 50, 100, 200, 400)
     row = page.table(["set", "d", "divergence", *(f"{c} candidates" for c in counts)])
     for name, X in here(page):
-        for divergence in GRAPH_DIVERGENCES:
-            shares = (f"{recall(X, divergence, c):.3f}" for c in counts)
+        for divergence in ("jeffreys", "bhattacharyya"):
+            wanted = neighbors_in(X, divergence, None)
+            shares = []
+            for c in counts:
+                found = neighbors_in(X, divergence, c)
+                same = [np.isin(w, f).mean() for w, f in zip(wanted, found, strict=True)]
+                shares.append(f"{np.mean(same):.3f}")
             row(name, X.shape[1], divergence, *shares)
     page.say()
 

@@ -7,8 +7,10 @@ a kernel does the rest. No pair is ever computed from its d × d matrices:
     low-rank    frames of the q directions of the neighborhoods; about q² d and (2q)³
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise as neighboring
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,9 @@ DIVERGENCES = (
 # These are like squared distances: for equal covariances, multiples of Mahalanobis' squared.
 SQUARED = ("jeffreys", "bhattacharyya")
 ENGINES = ("auto", "dense", "low-rank")
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 _KERNELS = {
     "bhattacharyya": kernels.BHATTACHARYYA,
@@ -68,7 +73,7 @@ class Comparison:
         """Divergences of all pairs, shape (len(P), len(Q)); of P with itself where Q is None."""
         out = np.zeros((len(P), len(P if Q is None else Q)))
         side = self._side(P)
-        tiles = [
+        tiles = [  # on and above the diagonal only, where there is one
             (rows, columns)
             for rows in _slices(len(P), side)
             for columns in _slices(out.shape[1], side)
@@ -81,14 +86,7 @@ class Comparison:
             out[tile] = self._tile(P[rows], (P if Q is None else Q)[columns], upper=twin)
 
         self._run(fill, tiles)
-        if Q is None:
-            for rows, columns in tiles:
-                out[columns, rows] = (
-                    out[rows, columns] + out[rows, columns].T
-                    if rows == columns
-                    else out[rows, columns].T
-                )
-        return self.finished(out)
+        return self.finished(out + out.T if Q is None else out)
 
     def pairs(
         self, P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray
@@ -131,8 +129,7 @@ class Comparison:
                 block[np.arange(len(block)), np.arange(len(P))[rows]] = np.inf
             return _smallest(block, k)
 
-        with one_blas_thread():
-            found = list(run_in_order(search, list(_slices(len(P), step)), self._n_threads))
+        found = self._run(search, _slices(len(P), step))
         positions, values = zip(*found, strict=True)
         return np.concatenate(positions), np.concatenate(values)
 
@@ -140,14 +137,9 @@ class Comparison:
         """The divergence itself: the kernels know B, not H."""
         return np.sqrt(-np.expm1(-values)) if self.divergence == "hellinger" else values
 
-    @property
-    def _n_threads(self) -> int:
-        return effective_n_threads(self.n_jobs)
-
-    def _run(self, work, tasks) -> None:  # type: ignore[no-untyped-def]
+    def _run(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
         with one_blas_thread():
-            for _ in run_in_order(work, tasks, self._n_threads):
-                pass
+            return list(run_in_order(work, tasks, effective_n_threads(self.n_jobs)))
 
     def _is_dense(self, P: LocalGaussians, rank: int) -> bool:
         """Whether frames need all directions."""

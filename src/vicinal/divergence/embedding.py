@@ -114,6 +114,9 @@ class DivergenceEmbedding(
 
     Notes
     -----
+    Memory grows with the number of points, but for "isomap" and "mds", which need
+    all distances.
+
     `transform` gives new points the Gaussians of the training points around them.
     "isomap" extends by shortest paths, "laplacian" by Nyström's formula, "lle" by
     weights of the nearest training points, "mds" by Gower's formula.
@@ -271,14 +274,15 @@ class DivergenceEmbedding(
         return self._map.extended(self._square(self.neighbors_.transform(X).astype(np.float64)))
 
     def _tsne(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        params = {"init": "random", "perplexity": self._perplexity(len(X))}
-        self.estimator_ = TSNE(
-            n_components=self.n_components,
-            metric="precomputed",
-            random_state=int(rng.integers(2**31)),
-            n_jobs=self.n_jobs,
-            **{**params, **(self.method_params or {})},
-        )
+        params = {
+            "n_components": self.n_components,
+            "metric": "precomputed",
+            "init": "random",  # the only one for distances
+            "perplexity": self._perplexity(len(X)),
+            "random_state": int(rng.integers(2**31)),
+            "n_jobs": self.n_jobs,
+        }
+        self.estimator_ = TSNE(**{**params, **(self.method_params or {})})
         return np.asarray(self.estimator_.fit_transform(self._distances(self._graph(X))))
 
     def _umap(self, X: NDArray, rng: np.random.Generator) -> NDArray:
@@ -290,14 +294,14 @@ class DivergenceEmbedding(
             ) from error
         graph = self._distances(self._graph(X))
         indices, distances = (part.reshape(len(X), -1) for part in (graph.indices, graph.data))
-        self.estimator_ = UMAP(
-            n_components=self.n_components,
-            n_neighbors=indices.shape[1],
-            precomputed_knn=(indices, distances.astype(np.float32)),
-            random_state=int(rng.integers(2**31)),
-            n_jobs=1,  # with a random state it uses one anyway, and says so
-            **(self.method_params or {}),
-        )
+        params = {
+            "n_components": self.n_components,
+            "n_neighbors": indices.shape[1],
+            "precomputed_knn": (indices, distances.astype(np.float32)),
+            "random_state": int(rng.integers(2**31)),
+            "n_jobs": 1,  # with a random state it uses one anyway, and says so
+        }
+        self.estimator_ = UMAP(**{**params, **(self.method_params or {})})
         with warnings.catch_warnings():  # that it cannot transform: nor do we
             warnings.filterwarnings("ignore", "precomputed_knn.* will be unavailable")
             return np.asarray(self.estimator_.fit_transform(X))

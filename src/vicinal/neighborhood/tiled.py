@@ -17,7 +17,7 @@ from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.threads import effective_n_threads, run_in_order
 
-__all__ = ["TiledEngine"]
+__all__ = ["TiledEngine", "natural_peaks", "query_terms", "undo_columns", "undo_rows"]
 
 Task = tuple[slice, slice]
 Result = TypeVar("Result")
@@ -92,12 +92,12 @@ class TiledEngine(ABC):
             partial = RowSums.empty(pairs.n_parts, out.stop - out.start, width)
             for piece in self._pieces(arranged.queries, arranged.keys, out, into):
                 fold(piece, partial.rows(_within(piece.out, out)))
-            return _natural_peaks(partial, law, arranged.weight_peak)
+            return natural_peaks(partial, law, arranged.weight_peak)
 
         for (out, into), partial in self._run(work, n, m):
             # Merging with the neutral element would only cost time.
             sums.put(out, sums.rows(out).merge(partial) if into.start else partial)
-        return _undo_rows(sums, arranged)
+        return undo_rows(sums, arranged)
 
     def columns(
         self,
@@ -113,7 +113,7 @@ class TiledEngine(ABC):
         width = d if moments else 0
         arranged = arrange(pairs, law, self._working_dtype)
         fold = self._column_folder(
-            arranged, law, *_query_terms(arranged, law, log_slope, coefficients)
+            arranged, law, *query_terms(arranged, law, log_slope, coefficients)
         )
         sums = ColumnSums.empty(m, width)
 
@@ -126,7 +126,7 @@ class TiledEngine(ABC):
 
         for (out, into), partial in self._run(work, m, n):
             sums.put(out, sums.rows(out).merge(partial) if into.start else partial)
-        return _undo_columns(sums, arranged)
+        return undo_columns(sums, arranged)
 
     def _pieces(self, outputs: Side, inputs: Side, out: slice, into: slice) -> Iterator[Rectangle]:
         for part in _slices(into.start, into.stop, self.into_tile or into.stop):
@@ -164,7 +164,7 @@ def _within(piece: slice, tile: slice) -> slice:
     return slice(piece.start - tile.start, piece.stop - tile.start)
 
 
-def _natural_peaks(sums: RowSums, law: Law, weight_peak: float) -> RowSums:
+def natural_peaks(sums: RowSums, law: Law, weight_peak: float) -> RowSums:
     """Peaks as natural logarithms, with what was taken out of the weights put back."""
     if law is GAUSSIAN:
         sums.peak /= LOG2E
@@ -173,7 +173,7 @@ def _natural_peaks(sums: RowSums, law: Law, weight_peak: float) -> RowSums:
     return sums
 
 
-def _query_terms(
+def query_terms(
     arranged: Arrangement, law: Law, log_slope: NDArray, coefficients: NDArray
 ) -> tuple[NDArray, NDArray]:
     """log2 of the slopes and the coefficients, in sorted order and in the form of the law."""
@@ -189,7 +189,7 @@ def _query_terms(
     return (LOG2E * log_slope).astype(dtype), coefficients.astype(dtype)
 
 
-def _undo_rows(sums: RowSums, arranged: Arrangement) -> RowSums:
+def undo_rows(sums: RowSums, arranged: Arrangement) -> RowSums:
     """Back to the caller's order and coordinates."""
     moment = sums.moment / arranged.scale
     if moment.shape[-1]:
@@ -198,7 +198,7 @@ def _undo_rows(sums: RowSums, arranged: Arrangement) -> RowSums:
     return RowSums(back(sums.peak, 1), back(sums.mass, 1), back(sums.slope, 1), back(moment, 1))
 
 
-def _undo_columns(sums: ColumnSums, arranged: Arrangement) -> ColumnSums:
+def undo_columns(sums: ColumnSums, arranged: Arrangement) -> ColumnSums:
     """Back to the caller's order and coordinates."""
     moment = sums.moment / arranged.scale
     if moment.shape[-1]:

@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neighborhood.cases import points
+from neighborhood.conformance import EngineConformance
+from numpy.testing import assert_allclose, assert_array_equal
+
+from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs, scatter
+from vicinal.neighborhood.fused import FusedEngine
+from vicinal.neighborhood.oracle import OracleEngine
+from vicinal.neighborhood.tree import TreeEngine
+
+ORACLE = OracleEngine()
+TOLERANCES = (1e-1, 1e-2, 1e-4, 1e-8)
+
+
+class TestTree(EngineConformance):
+    """Without a tolerance the tree is exact."""
+
+    def make(self, n_jobs=1, tile=None):
+        return TreeEngine(n_jobs=n_jobs, leaf=tile or 64)
+
+
+@st.composite
+def problems(draw):
+    """Points of one set or of two, with labels and weights or without, tight to far apart."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    d = draw(st.sampled_from([1, 2, 3, 5]))
+    keys = points(draw, rng, draw(st.integers(2, 300)), d, GAUSSIAN)
+    labels = rng.integers(0, draw(st.sampled_from([1, 3])), len(keys))
+    labels = labels if draw(st.booleans()) else None
+    weights = 5 * rng.normal(size=len(keys)) if draw(st.booleans()) else None
+    if draw(st.booleans()):
+        return Pairs.among(keys, labels, weights), rng
+    queries = points(draw, rng, 50, d, GAUSSIAN)
+    own = None if labels is None else rng.integers(0, 3, 50)
+    return Pairs(queries, keys, own, labels, weights), rng
+
+
+@given(problem=problems(), tolerance=st.sampled_from(TOLERANCES), leaf=st.sampled_from([2, 8, 64]))
+def test_every_sum_is_within_the_tolerance(problem, tolerance, leaf):
+    """The promise itself: |computed - true| ≤ τ · true, and rounding."""
+    pairs, _ = problem
+    rows = TreeEngine(tolerance, 1, leaf).rows(pairs, GAUSSIAN).finish()
+    true = ORACLE.rows(pairs, GAUSSIAN).finish()
+    assert_array_equal(np.isneginf(rows.log_mass), np.isneginf(true.log_mass))
+    some = ~np.isneginf(true.log_mass)
+    error = np.abs(np.expm1(rows.log_mass[some] - true.log_mass[some]))
+    rounding = 1e-12 * (1 + np.abs(true.log_mass[some]))
+    assert (error <= tolerance + rounding).all()
+    if pairs.n_parts == 2:
+        p, q = (np.exp(each.log_mass[1] - each.log_total) for each in (rows, true))
+        known = np.isfinite(q) & (q > 0)
+        assert (np.abs(p[known] / q[known] - 1) <= tolerance + 1e-9).all()
+
+
+@given(problem=problems(), tolerance=st.sampled_from(TOLERANCES), leaf=st.sampled_from([2, 8, 64]))
+def test_moments_are_within_their_bound(problem, tolerance, leaf):
+    """About the query: τ · mass · (1 + reach + extent), in units of the kernel."""
+    pairs, _ = problem
+    sums = TreeEngine(tolerance, 1, leaf).rows(pairs, GAUSSIAN).finish()
+    true = ORACLE.rows(pairs, GAUSSIAN).finish()
+    every = np.vstack([pairs.queries, pairs.keys])
+    reach = np.linalg.norm(np.ptp(every, axis=0))
+    some = ~np.isneginf(true.log_mass)
+    error = np.linalg.norm(sums.centroid - true.centroid, axis=-1)[some]
+    assert (error <= 4 * tolerance * (1 + 2 * reach) + 1e-9 * (1 + reach)).all()
+
+
+@given(problem=problems(), tolerance=st.sampled_from(TOLERANCES), leaf=st.sampled_from([2, 8, 64]))
+def test_columns_are_within_their_bound(problem, tolerance, leaf):
+    """Every key: τ times what a key gets on average, of either part."""
+    pairs, rng = problem
+    rows = ORACLE.rows(pairs, GAUSSIAN).finish()
+    signs = np.array([[1.0], [-1.0]])[: pairs.n_parts]
+    coefficients = signs * rng.exponential(size=rows.log_slope.shape)
+    found = TreeEngine(tolerance, 1, leaf).columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+    true = ORACLE.columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+    given_away = np.abs(np.where(np.isneginf(rows.log_slope), 0.0, coefficients)).sum()
+    bound = tolerance * given_away / len(pairs.keys)
+    assert (np.abs(found.total - true.total) <= bound + 1e-9 * given_away).all()
+
+
+def test_mixed_signs_are_no_reason_to_err():
+    rng = np.random.default_rng(0)
+    pairs = Pairs.among(rng.normal(size=(300, 2)))
+    rows = ORACLE.rows(pairs, GAUSSIAN).finish()
+    coefficients = rng.normal(size=rows.log_slope.shape)
+    found = TreeEngine(1e-2, 1, 8).columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+    true = ORACLE.columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+    assert np.abs(found.total - true.total).max() <= 1e-2 * np.abs(coefficients).mean()
+
+
+@pytest.mark.parametrize(("law", "tolerance"), [(GAUSSIAN, 1e-3), (GAUSSIAN, 0.0), (COMPACT, 0.0)])
+def test_most_pairs_are_never_looked_at(law, tolerance):
+    Z = 30 * np.random.default_rng(0).normal(size=(20_000, 2))
+    assert TreeEngine(tolerance).share_visited(Pairs.among(Z), law) < 0.05
+
+
+def test_all_pairs_are_looked_at_where_all_matter():
+    Z = np.random.default_rng(0).normal(size=(2000, 20))
+    assert TreeEngine(1e-6).share_visited(Pairs.among(Z), GAUSSIAN) > 0.9
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-3])
+def test_gradient_is_near_the_exact_one(tolerance):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    pairs = Pairs.among(3 * X, rng.integers(0, 3, 2000))
+    gradients = []
+    for engine in (FusedEngine(1), TreeEngine(tolerance, 1)):
+        rows = engine.rows(pairs, GAUSSIAN).finish()
+        p = np.exp(rows.log_mass[1] - rows.log_total)
+        coefficients = np.stack([p * (1 - p), -p * (1 - p)])
+        columns = engine.columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+        gradients.append(scatter(pairs, rows, coefficients, columns, X))
+    exact, found = gradients
+    size = np.abs(exact).max()
+    assert_allclose(found, exact, atol=max(1e-9, 20 * tolerance) * size)
