@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import DivergenceNeighbors
-from vicinal.divergence import local_gaussians, pairwise
+from vicinal.divergence import local_gaussians, paired, pairwise
 from vicinal.divergence.divergences import DIVERGENCES
 
 TOO_FEW = "ten points, of which none has the ten other ones that a neighborhood takes by default"
@@ -140,6 +140,19 @@ def test_functions_say_what_the_estimator_says(iris):
     new = X[:10] + 0.01
     model = DivergenceNeighbors(5).fit(X)
     assert_array_equal(pairwise(new, X, n_neighbors=5), model.transform(new))
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+def test_given_pairs_only(iris, divergence):
+    X, _ = iris
+    pairs = np.random.default_rng(0).integers(0, 150, size=(300, 2))
+    D = pairwise(X, divergence=divergence)
+    found = paired(X, pairs, divergence=divergence)
+    assert_allclose(found, D[pairs[:, 0], pairs[:, 1]], rtol=1e-9, atol=1e-12)
+    assert_array_equal(found, paired(X, pairs[:, ::-1], divergence=divergence))
+    assert paired(X, np.empty((0, 2), dtype=int), divergence=divergence).shape == (0,)
+    with pytest.raises(ValueError, match="pairs names rows"):
+        paired(X, [[0, 150]])
 
 
 def test_approximate_search_is_nearly_exact(iris):

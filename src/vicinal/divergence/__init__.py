@@ -1,7 +1,7 @@
 """Divergence spaces: a Gaussian for every point, and divergences between them for distances."""
 
 from vicinal.divergence.embedding import DivergenceEmbedding
-from vicinal.divergence.function import local_gaussians, pairwise
+from vicinal.divergence.function import local_gaussians, paired, pairwise
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.divergence.paths import density_paths
 
@@ -10,5 +10,6 @@ __all__ = [
     "DivergenceNeighbors",
     "density_paths",
     "local_gaussians",
+    "paired",
     "pairwise",
 ]

@@ -1,13 +1,19 @@
-"""The family as functions: local Gaussians, and divergences of all pairs."""
+"""The family as functions: local Gaussians, and divergences of all pairs or of given ones."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from vicinal.divergence.divergences import DIVERGENCES, Comparison
+from vicinal.divergence.graph import divergences_of_pairs
 from vicinal.divergence.local import LocalModel
 from vicinal.divergence.neighbors import DivergenceNeighbors
+from vicinal.inputs.checks import check_choice
+from vicinal.inputs.pairs import check_positions
 
-__all__ = ["local_gaussians", "pairwise"]
+__all__ = ["local_gaussians", "paired", "pairwise"]
 
 
 def local_gaussians(
@@ -85,3 +91,48 @@ def pairwise(
         n_neighbors, gamma=gamma, divergence=divergence, covariance=covariance, n_jobs=n_jobs
     )
     return model.fit_transform(X) if Y is None else model.fit(Y).transform(X)
+
+
+def paired(
+    X: ArrayLike,
+    pairs: Any,
+    *,
+    n_neighbors: int = 10,
+    gamma: float = 1e-4,
+    divergence: str = "jeffreys",
+    covariance: str = "ridge",
+    n_jobs: int | None = None,
+) -> NDArray:
+    """Divergences of given pairs of points only.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    pairs : array-like of int, shape (n_pairs, 2)
+        Positions of two rows of X each.
+    n_neighbors : int, default=10
+    gamma : float, default=1e-4
+    divergence : str, default="jeffreys"
+    covariance : str, default="ridge"
+        These as for `DivergenceNeighbors`.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    ndarray of shape (n_pairs,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.divergence import paired
+    >>> paired(load_iris().data, [[0, 1], [0, 50]]).round(4)
+    array([  24.1572, 1342.7202])
+    """
+    points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+    first, second = check_positions(pairs, len(points)).T
+    check_choice("divergence", divergence, DIVERGENCES)
+    model = LocalModel(n_neighbors, covariance=covariance, gamma=gamma, n_jobs=n_jobs)
+    model.check(len(points))
+    comparison = Comparison(divergence, n_jobs=n_jobs)
+    values = divergences_of_pairs(comparison, model.fit(points), first, second)
+    return comparison.finished(values).astype(points.dtype, copy=False)

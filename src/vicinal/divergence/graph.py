@@ -16,6 +16,7 @@ __all__ = [
     "among_neighbors",
     "check_connected",
     "connected",
+    "divergences_of_pairs",
     "graph_between",
     "graph_of",
     "rooted",
@@ -35,7 +36,7 @@ def graph_of(
         positions, values = comparison.nearest(P, None, k)
     else:
         first = np.repeat(np.arange(len(P)), among.shape[1])
-        values = _of_unordered_pairs(comparison, P, first, among.ravel())
+        values = divergences_of_pairs(comparison, P, first, among.ravel())
         positions, values = _best(among, values.reshape(among.shape), k)
     own = np.arange(len(P))[:, None]
     positions = np.concatenate([own, positions], axis=1)
@@ -85,7 +86,7 @@ def among_neighbors(comparison: Comparison, P: LocalGaussians, near: NDArray) ->
     n_rows, k = near.shape
     first = np.broadcast_to(near[:, :, None], (n_rows, k, k))
     second = np.broadcast_to(near[:, None, :], (n_rows, k, k))
-    values = _of_unordered_pairs(comparison, P, first.ravel(), second.ravel())
+    values = divergences_of_pairs(comparison, P, first.ravel(), second.ravel())
     return comparison.finished(values).reshape(n_rows, k, k)
 
 
@@ -133,10 +134,13 @@ def _sizes(labels: NDArray) -> str:
     return ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
 
 
-def _of_unordered_pairs(
+def divergences_of_pairs(
     comparison: Comparison, P: LocalGaussians, first: NDArray, second: NDArray
 ) -> NDArray:
-    """Divergences of pairs, each computed once whichever comes first; exactly 0 of one point."""
+    """Divergences of pairs, each computed once whichever comes first; exactly 0 of one point.
+
+    Hellinger still as B.
+    """
     n = len(P)
     codes = np.minimum(first, second) * n + np.maximum(first, second)
     distinct, back = np.unique(codes, return_inverse=True)
