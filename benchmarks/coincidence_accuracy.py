@@ -776,7 +776,7 @@ class Verification:
         panels[0].set_ylabel("share of pairs of the same class")
         lines = panels[0].get_legend_handles_labels()
         figure.legend(*lines, frameon=False, loc="outside upper center", ncols=2)
-        figure.savefig(path, dpi=150)
+        figure.savefig(path, dpi=150, bbox_inches="tight")
         self.page.say(f"Reliability diagram (all seeds together): `{path.name}`.\n")
 
     def panel(self, axes: "Axes", name: str, trials: dict[Kind, Trial]) -> None:

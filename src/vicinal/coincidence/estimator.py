@@ -126,10 +126,13 @@ class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimat
 
     Notes
     -----
-    Probabilities are calibrated for the mixture of pairs learned from. Those of
-    labels are near pairs only, the hard ones; `pair_probability` can be told the
-    share of coincident pairs to expect (`base_rate`), but not what kind they are.
-    For classes not seen in training the metric can be worse than the Euclidean one.
+    Probabilities are calibrated for the kind of pairs learned from. `fit` learns from
+    near pairs, the hard ones, and finds random pairs of the same class too far apart to
+    believe in: for these learn from random pairs with `fit_pairs`. A `base_rate` for
+    `pair_probability` corrects the share of coincident pairs, not their kind.
+
+    For classes not seen in training the map can be worse than none: it has learned to
+    ignore what did not matter for those it knew.
 
     References
     ----------
