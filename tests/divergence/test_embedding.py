@@ -259,6 +259,7 @@ def test_energy_of_a_disconnected_graph_says_nothing(parts):
         ({"n_components": 0}, "n_components=0"),
         ({"n_neighbors": "auto"}, "n_neighbors='auto' is unknown"),
         ({"n_neighbors": "energy", "method": "mds"}, 'n_neighbors="energy" needs a graph'),
+        ({"n_neighbors": "energy", "radius": 1.0}, "no meaning with radius=1.0"),
         ({"method": "mds", "n_graph_neighbors": 5}, "n_graph_neighbors=5 has no meaning"),
         ({"method": "lle", "method_params": {"reg": 1}}, "method_params has no meaning"),
         ({"scale": 0.0}, "scale=0"),

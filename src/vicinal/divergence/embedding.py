@@ -402,6 +402,11 @@ class DivergenceEmbedding(
             check_choice("n_neighbors", self.n_neighbors, ("energy",))
             if self.method == "mds":
                 raise ValueError('n_neighbors="energy" needs a graph, and method="mds" has none.')
+            if self.radius is not None:
+                raise ValueError(
+                    f'n_neighbors="energy" has no meaning with radius={self.radius}, which makes '
+                    "the neighborhoods."
+                )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -96,6 +96,8 @@ def _divergences(
     model: Any = DivergenceNeighbors(divergence=divergence, n_jobs=n_jobs)
     if isinstance(divergence, DivergenceNeighbors):
         model = clone(divergence)
+        if n_jobs is not None:
+            model.set_params(n_jobs=n_jobs)
     if k is not None:
         model.set_params(n_graph_neighbors=k)
     return model.fit_transform(X)

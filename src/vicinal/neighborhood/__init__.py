@@ -30,6 +30,8 @@ with one number c_pi per query and part. Two passes give all that is needed::
 | oracle  | the definition over n × m arrays, tests | `oracle.py`  |
 | blocked | matrix products over tiles              | `blocked.py` |
 | fused   | compiled sweeps, low dimension          | `fused.py`   |
+| tree    | k-d trees with a bound on the error;    | `tree.py`    |
+|         | not yet among those to choose from      |              |
 
 Promises of `blocked` and `fused`:
 
