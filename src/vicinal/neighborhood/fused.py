@@ -48,7 +48,7 @@ class FusedEngine(TiledEngine):
                 into.start,
                 into.stop,
                 arranged.key_weights,
-                arranged.own,
+                arranged.own[out],
                 sums.peak[p],
                 sums.mass[p],
                 sums.slope[p],
@@ -75,7 +75,7 @@ class FusedEngine(TiledEngine):
                 arranged.key_weights,
                 log_slopes[p],
                 coefficients[p],
-                arranged.owner,
+                arranged.owner[out],
                 sums.total,
                 sums.moment,
             )

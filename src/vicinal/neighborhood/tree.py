@@ -1,8 +1,8 @@
 """Engine for low dimension and many points: k-d trees, and only the pairs that matter.
 
-Points of each class are put in the order of a k-d tree. Each leaf of outputs walks the trees of
+Points of each class are put in the order of a k-d tree. Each box of outputs walks the trees of
 inputs: what is far away is dropped, or stands for its points by their centroid, as long as a
-budget for the error lasts; leaves that are left go through the kernels of `fused`.
+budget for the error lasts; what is left goes through the kernels of `fused`.
 """
 
 import itertools
@@ -23,10 +23,15 @@ from vicinal.neighborhood.tiled import natural_peaks, query_terms, undo_columns,
 __all__ = ["TreeEngine"]
 
 # Where nothing may be lost, this share of a sum still may: less than rounding loses.
-_ROUNDING = 2.0**-54
+_ROUNDING = {"float64": 2.0**-54, "float32": 2.0**-25}
 
-# Leaves of outputs per task.
-_LEAVES = 16
+# Boxes of outputs per task: neighbors, that learn from each other how far to walk.
+_BOXES = 64
+
+# Largest number of outputs in a box, and its largest diagonal in units of the kernel, squared:
+# few walks against short ones (docs/decisions/0010).
+_MOST = 64
+_WIDEST = {"gaussian": 16.0, "compact": 1.0}
 
 
 class Forest(NamedTuple):
@@ -41,8 +46,9 @@ class Forest(NamedTuple):
         -1 for a class without points.
     low, high : ndarray of shape (n_nodes, n_near)
         Box around a node's points.
-    peak, weight, spread : ndarray of shape (n_nodes,)
     center : ndarray of shape (n_nodes, d)
+    log_weight, log_spread, sign : ndarray of shape (n_nodes,)
+        log2 of Σ w and of Σ w |z - center|²; the sign of the weights.
     """
 
     starts: NDArray
@@ -51,10 +57,10 @@ class Forest(NamedTuple):
     roots: NDArray
     low: NDArray
     high: NDArray
-    peak: NDArray
-    weight: NDArray
-    spread: NDArray
     center: NDArray
+    log_weight: NDArray
+    log_spread: NDArray
+    sign: NDArray
 
 
 class TreeEngine:
@@ -64,19 +70,18 @@ class TreeEngine:
     ----------
     tolerance : float, default=0.0
         Largest relative error of every query's sum over each part of its keys, and of
-        the share of a part in all. 0:
-        only what rounding would lose is left out.
+        the share of a part in all. 0: only what rounding would lose is left out.
     n_jobs : int, optional
         Number of threads. None: every core. The result does not depend on it.
-    leaf : int, default=64
+    leaf : int, default=16
         Largest number of points of a leaf.
     """
 
     name = "tree"
 
-    def __init__(self, tolerance: float = 0.0, n_jobs: int | None = None, leaf: int = 64) -> None:
+    def __init__(self, tolerance: float = 0.0, n_jobs: int | None = None, leaf: int = 16) -> None:
         # Of p = M₁ / (M₀ + M₁) the error is up to 2t / (1 - t) where those of the sums are t.
-        self.tolerance = max(tolerance / (2.0 + tolerance), _ROUNDING)
+        self.tolerance = tolerance / (2.0 + tolerance)
         self.n_threads = effective_n_threads(n_jobs)
         self.leaf = leaf
         from vicinal.neighborhood.kernels import trees  # not at the top: it loads numba
@@ -89,40 +94,36 @@ class TreeEngine:
         sums = RowSums.empty(pairs.n_parts, n, d if moments else 0)
         if n == 0 or m == 0:
             return sums
-        arranged, outputs, work = self._row_work(pairs, law, sums)
-        self._run(work, _leaves(outputs))
+        arranged, boxes, work = self._row_work(pairs, law, sums)
+        self._run(work, boxes[:, :2])
         return undo_rows(natural_peaks(sums, law, arranged.weight_peak), arranged)
 
-    def share_visited(self, pairs: Pairs, law: Law, n_leaves: int = 32) -> float:
-        """Share of all pairs that a rows pass looks at, as some leaves of queries tell."""
+    def share_visited(self, pairs: Pairs, law: Law, n_boxes: int = 64) -> float:
+        """Share of all pairs that a rows pass looks at, as some boxes of queries tell."""
         n, m, _ = pairs.shape
         if n == 0 or m == 0:
             return 0.0
-        _, outputs, work = self._row_work(pairs, law, RowSums.empty(pairs.n_parts, n, 0))
-        every = _leaves(outputs)
-        some = every[:: max(1, len(every) // n_leaves)]
-        visits = sum(self._run(work, some))
-        return visits / (m * float((outputs.stops[some[:, 0]] - outputs.starts[some[:, 0]]).sum()))
+        _, boxes, work = self._row_work(pairs, law, RowSums.empty(pairs.n_parts, n, 0))
+        some = boxes[np.unique(np.linspace(0, len(boxes) - 1, n_boxes).astype(int))]
+        return work(some[:, :2]) / (m * float(some[:, 2].sum()))
 
     def _row_work(
         self, pairs: Pairs, law: Law, sums: RowSums
-    ) -> tuple[Arrangement, Forest, Callable[[NDArray], int]]:
-        """Arrangement, trees of queries, and what adds the sums of some of their leaves."""
-        n, m, _ = pairs.shape
+    ) -> tuple[Arrangement, NDArray, Callable[[NDArray], int]]:
+        """Arrangement, boxes of queries, and what adds the sums of some of them."""
         arranged, outputs, inputs = self._planted(pairs, law)
-        weights = arranged.key_weights.astype(np.float64)
-        inputs = self._summarized(inputs, arranged.keys, weights, np.ones(m), arranged.n_near)
-        queries, keys = _transposed(arranged)
-        nobody, tolerance = np.full(n, -1), self._allowed(pairs)
+        inputs = self._weighed(inputs, arranged.keys, arranged.key_weights, np.ones(1))
+        queries = np.ascontiguousarray(arranged.queries.points.T)
+        keys = np.vstack([arranged.keys.points.T, arranged.key_weights])
+        tolerance = self._allowed(pairs, queries.dtype)
 
-        def work(leaves: NDArray) -> int:
-            return self._kernels.rows_of_leaves(
-                law.code, arranged.n_near, tolerance, leaves, outputs, queries, inputs, keys,
-                arranged.key_weights, arranged.own, nobody,
+        def work(boxes: NDArray) -> int:
+            return self._kernels.rows_of_boxes(
+                law.code, tolerance, boxes, outputs, queries, inputs, keys, arranged.own,
                 sums.peak, sums.mass, sums.slope, sums.moment,
             )  # fmt: skip
 
-        return arranged, outputs, work
+        return arranged, self._boxes(outputs, law), work
 
     def columns(
         self,
@@ -140,45 +141,43 @@ class TreeEngine:
             return sums
         arranged, inputs, outputs = self._planted(pairs, law)
         slopes, shares = query_terms(arranged, law, log_slope, coefficients)
-        queries, keys = _transposed(arranged)
-        nobody, tolerance = np.full(m, -1), self._allowed(pairs)
+        keys = np.ascontiguousarray(arranged.keys.points.T)
+        tolerance, boxes = self._allowed(pairs, keys.dtype), self._boxes(outputs, law)
         for part in range(pairs.n_parts):
             given = float(np.abs(shares[part]).sum(dtype=np.float64))
             if given == 0.0:
                 continue
-            minus = -slopes[part].astype(np.float64)
-            forest = self._summarized(
-                inputs, arranged.queries, minus, shares[part].astype(np.float64), arranged.n_near
-            )
-            mean_share = float(np.log2(given / m))
+            log_weights = _log2(np.abs(shares[part])) - slopes[part]
+            forest = self._weighed(inputs, arranged.queries, log_weights, np.sign(shares[part]))
+            queries = np.vstack([arranged.queries.points.T, slopes[part], shares[part]])
 
             def work(
-                leaves: NDArray,
+                boxes: NDArray,
                 part: int = part,
                 forest: Forest = forest,
-                mean_share: float = mean_share,
+                queries: NDArray = queries,
+                mean_share: float = float(np.log2(given / m)),
             ) -> int:
-                self._kernels.columns_of_leaves(
-                    law.code, arranged.n_near, tolerance, leaves, outputs, keys, forest, queries,
-                    arranged.key_weights, slopes[part], shares[part], arranged.owner, nobody, part,
-                    pairs.n_parts, mean_share, sums.total, sums.moment,
+                return self._kernels.columns_of_boxes(
+                    law.code, tolerance, boxes, outputs, keys, forest, queries,
+                    arranged.key_weights, arranged.owner, part, pairs.n_parts, mean_share,
+                    sums.total, sums.moment,
                 )  # fmt: skip
-                return 0
 
-            self._run(work, _leaves(outputs))
+            self._run(work, boxes[:, :2])
         return undo_columns(sums, arranged)
 
-    def _allowed(self, pairs: Pairs) -> float:
+    def _allowed(self, pairs: Pairs, dtype: np.dtype) -> float:
         """The tolerance; centroids say nothing about coordinates that are carried along."""
-        return self.tolerance if pairs.near.stop == pairs.shape[2] else _ROUNDING
+        carried = pairs.near.stop < pairs.shape[2]
+        return max(0.0 if carried else self.tolerance, _ROUNDING[dtype.name])
 
     def _planted(self, pairs: Pairs, law: Law) -> tuple[Arrangement, Forest, Forest]:
         """Points in the order of trees, and the trees of queries and of keys."""
         arranged = arrange(pairs, law, _working_dtype)
-        one_set = arranged.queries.points is arranged.keys.points or _same(pairs)
         queries, query_order = self._tree(arranged.queries, arranged.n_near)
         keys, key_order = (
-            (queries, query_order) if one_set else self._tree(arranged.keys, arranged.n_near)
+            (queries, query_order) if _same(pairs) else self._tree(arranged.keys, arranged.n_near)
         )
         return _reordered(arranged, query_order, key_order), queries, keys
 
@@ -187,54 +186,53 @@ class TreeEngine:
         n, d = side.points.shape
         bounds = np.array([0, n]) if side.bounds is None else side.bounds
         most = 4 * (n // max(1, self.leaf) + len(bounds)) + 8
-        order = np.arange(n)
+        points, order = np.array(side.points, order="C"), np.arange(n)
         starts, stops, children = (np.empty(most, dtype=np.int64) for _ in range(3))
         roots, count = np.full(len(bounds) - 1, -1), 0
-        points = np.ascontiguousarray(side.points)
         for c, (first, last) in enumerate(itertools.pairwise(bounds)):
             if first < last:
                 roots[c] = count
                 count = self._kernels.build(
                     points, order, first, last, n_near, self.leaf, starts, stops, children, count
                 )
-        nodes = (starts[:count], stops[:count], children[:count])
-        empty = (np.empty((count, n_near)), np.empty((count, n_near)))
-        numbers = (np.empty(count), np.empty(count), np.empty(count), np.empty((count, d)))
-        forest = Forest(*nodes, roots, *empty, *numbers)
-        side = Side(points[order], side.order, side.bounds)
-        return self._summarized(forest, side, np.zeros(n), np.ones(n), n_near), order
+        nodes = (starts[:count], stops[:count], children[:count], roots)
+        forest = Forest(*nodes, *_numbers(count, n_near, d))
+        self._kernels.box_in(points, forest)
+        return forest, order
 
-    def _summarized(
-        self, forest: Forest, side: Side, log_weights: NDArray, shares: NDArray, n_near: int
-    ) -> Forest:
+    def _weighed(self, forest: Forest, side: Side, log_weights: NDArray, signs: NDArray) -> Forest:
         """The forest with what its nodes weigh."""
-        count, d = forest.center.shape
-        fresh = forest._replace(
-            peak=np.empty(count), weight=np.empty(count), spread=np.empty(count),
-            center=np.empty((count, d)),
-        )  # fmt: skip
-        self._kernels.summarize(
-            side.points, log_weights, shares, n_near, fresh.starts, fresh.stops, fresh.low,
-            fresh.high, fresh.peak, fresh.weight, fresh.center, fresh.spread,
-        )  # fmt: skip
+        (count, n_near), d = forest.low.shape, forest.center.shape[1]
+        fresh = Forest(*forest[:4], *_numbers(count, n_near, d))
+        fresh.low[:], fresh.high[:] = forest.low, forest.high
+        signs = np.broadcast_to(signs, len(side.points)).astype(np.float64)
+        self._kernels.weigh(side.points, log_weights.astype(np.float64), signs, fresh)
         return fresh
 
-    def _run(self, work: Callable[[NDArray], int], leaves: NDArray) -> list[int]:
-        parts = [leaves[start : start + _LEAVES] for start in range(0, len(leaves), _LEAVES)]
+    def _boxes(self, outputs: Forest, law: Law) -> NDArray:
+        """Outputs that walk together: nodes, the numbers of their trees, their sizes."""
+        boxes = np.empty((len(outputs.starts), 2), dtype=np.int64)
+        count = self._kernels.choose_boxes(outputs, _MOST, _WIDEST[law.name], boxes)
+        nodes = boxes[:count, 0]
+        return np.column_stack([boxes[:count], outputs.stops[nodes] - outputs.starts[nodes]])
+
+    def _run(self, work: Callable[[NDArray], int], boxes: NDArray) -> None:
+        tasks = [boxes[start : start + _BOXES] for start in range(0, len(boxes), _BOXES)]
         with np.errstate(all="ignore"):
-            return list(run_in_order(work, parts, self.n_threads))
+            for _ in run_in_order(work, tasks, self.n_threads):
+                pass
 
 
-def _leaves(forest: Forest) -> NDArray:
-    """Each leaf and the class of its tree, shape (n_leaves, 2)."""
-    nodes, known = np.flatnonzero(forest.children < 0), np.flatnonzero(forest.roots >= 0)
-    tree = np.searchsorted(forest.roots[known], nodes, side="right") - 1
-    return np.column_stack([nodes, known[tree]])
+def _numbers(count: int, n_near: int, d: int) -> tuple[NDArray, ...]:
+    """Box, center, weight, spread and sign of nodes: what a walk looks at lies side by side."""
+    seen = np.empty((count, 2 * n_near + 2))
+    low, high = seen[:, :n_near], seen[:, n_near:-2]
+    return low, high, np.empty((count, d)), seen[:, -2], seen[:, -1], np.empty(count)
 
 
-def _transposed(arranged: Arrangement) -> tuple[NDArray, NDArray]:
-    queries, keys = arranged.queries.points, arranged.keys.points
-    return np.ascontiguousarray(queries.T), np.ascontiguousarray(keys.T)
+def _log2(values: NDArray) -> NDArray:
+    with np.errstate(divide="ignore"):
+        return np.log2(values)
 
 
 def _working_dtype(dtype: DTypeLike, reach: float) -> DTypeLike:

@@ -81,6 +81,17 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
     return a(a, a), generate
 
 
+@njit(fastmath={"contract"}, cache=True, forceinline=True)
+def at_least_power_of_two(y):
+    """Return 2^y or up to 6.2 % more, for y from -1000 to 1000; 0 below, for -inf and for NaN.
+
+    2^y is convex: between integers the chord lies above it. The chord is what the bits of a number
+    with a fractional exponent say.
+    """
+    bits = np.int64((min(y, 1000.0) + 1023.0) * 2.0**52) if y > -1000.0 else 0
+    return _from_bits(bits)
+
+
 # Only "contract" here: re-association would undo the rounding trick.
 @njit(fastmath={"contract"}, cache=True, forceinline=True)
 def _power_double(y):

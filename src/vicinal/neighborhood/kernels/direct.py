@@ -32,11 +32,11 @@ def rows(
 ):
     """Add sums over keys first_key..last_key to the accumulators of queries from first_query on.
 
-    queries (d, n), keys (d, m), key_weights (m,), own (n,): the key to leave
-    out. Distances are made of the first n_near of the d coordinates.
-    Accumulators of the queries at hand only: peak, mass, slope (k,), moment
-    (k, d) or (k, 0). Whole arrays and positions come in, not slices: only
-    contiguous arrays vectorize.
+    queries (d, n), keys (d, m), key_weights (m,). Distances are made of the
+    first n_near of the d coordinates. Of the queries at hand only: own (k,),
+    the key to leave out, and the accumulators peak, mass, slope (k,), moment
+    (k, d) or (k, 0). Whole arrays of points and positions come in, not slices:
+    only contiguous arrays vectorize.
     """
     tile = _ROW_BYTES // keys.itemsize
     buffer = np.empty((2, tile), keys.dtype)
@@ -49,8 +49,8 @@ def rows(
             j = min(i + 1, peak.size - 1)
             a, b = first_query + i, first_query + j
             _squared_distances(n_near, queries, a, b, keys, start, s, t)
-            _leave_out(s, own[a] - start)
-            _leave_out(t, own[b] - start)
+            _leave_out(s, own[i] - start)
+            _leave_out(t, own[j] - start)
             factor = _fold(law, s, weights, i, peak, mass, slope)
             if j > i:
                 twin_factor = _fold(law, t, weights, j, peak, mass, slope)
@@ -91,8 +91,8 @@ def columns(
     """Add C_ij of queries first_query..last_query to the accumulators of keys from first_key on.
 
     keys (d, m), queries (d, n), key_weights (m,), log_slopes and coefficients
-    (n,), own (m,): the query to leave out. Accumulators of the keys at hand
-    only: total (k,), moment (k, d) or (k, 0).
+    (n,). Of the keys at hand only: own (k,), the query to leave out, and the
+    accumulators total (k,), moment (k, d) or (k, 0).
     """
     tile = _ROW_BYTES // queries.itemsize
     buffer = np.empty((2, tile), queries.dtype)
@@ -104,8 +104,8 @@ def columns(
             j = min(i + 1, total.size - 1)
             a, b = first_key + i, first_key + j
             _squared_distances(n_near, keys, a, b, queries, start, s, t)
-            _leave_out(s, own[a] - start)
-            _leave_out(t, own[b] - start)
+            _leave_out(s, own[i] - start)
+            _leave_out(t, own[j] - start)
             total[i] += weigh_column(law, s, slopes, shares, key_weights[a])
             if j > i:
                 total[j] += weigh_column(law, t, slopes, shares, key_weights[b])
