@@ -13,6 +13,10 @@ from vicinal.neighborhood.threads import effective_n_threads, run_in_order
     [
         (Workload(150, 150, 4, 200), "blocked", "before a compiler would start"),
         (Workload(20_000, 20_000, 2), "fused", "at most 32 dimensions"),
+        (Workload(20_000, 20_000, 2, 100), "adaptive", "trees where a probe"),
+        (Workload(10_000, 100_000, 5), "adaptive", "trees where a probe"),
+        (Workload(1000, 10_000_000, 2), "fused", "at most 32 dimensions"),
+        (Workload(20_000, 20_000, 9, 100), "fused", "at most 32 dimensions"),
         (Workload(20_000, 20_000, 32), "fused", "at most 32 dimensions"),
         (Workload(20_000, 20_000, 33), "blocked", "more than 32 dimensions"),
     ],
@@ -31,10 +35,14 @@ def test_by_name():
 
 
 def test_unknown_engine():
-    with pytest.raises(
-        ValueError, match="engine='gpu' is unknown: use 'auto', 'blocked' or 'fused'"
-    ):
+    with pytest.raises(ValueError, match="engine='gpu' is unknown: use 'auto', 'blocked' or "):
         choose_engine("gpu", Workload(1, 1, 1))
+
+
+@pytest.mark.parametrize("tolerance", [-1e-3, 1.0, float("nan")])
+def test_tolerance_must_be_a_share(tolerance):
+    with pytest.raises(ValueError, match=r"tolerance=.* must be at least 0 and less than 1"):
+        choose_engine("auto", Workload(1, 1, 1), tolerance=tolerance)
 
 
 def test_small_problems_never_load_the_compiler():

@@ -116,8 +116,13 @@ class LocalComponents(
         or ``smoothing="auto"``; at most 5000.
     reservoir_size : int, default=10000
         Points that `partial_fit` keeps as centers of kernels.
-    engine : {"auto", "blocked", "fused"}, default="auto"
-        How sums over pairs of points are computed.
+    engine : {"auto", "blocked", "fused", "tree", "adaptive"}, default="auto"
+        How sums over pairs of points are computed. "tree" looks at few pairs where
+        kernels are narrow beside the data, in up to about five dimensions;
+        "adaptive" finds out in every update whether that pays, else it is "fused".
+    tolerance : float, default=0.0
+        Relative error that "tree" may make in every density. 0: no more than
+        rounding. Other engines are exact.
     random_state : int, RandomState instance or None, default=None
         For `sample`, rows held back, stochastic EM and streams.
     n_jobs : int, optional
@@ -221,6 +226,7 @@ class LocalComponents(
         validation_fraction: float = 0.1,
         reservoir_size: int = 10_000,
         engine: str = "auto",
+        tolerance: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -240,6 +246,7 @@ class LocalComponents(
         self.validation_fraction = validation_fraction
         self.reservoir_size = reservoir_size
         self.engine = engine
+        self.tolerance = tolerance
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -478,13 +485,17 @@ class LocalComponents(
         return Points(rows, weights)
 
     def _choose_engine(self, work: Workload) -> Engine:
-        engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
+        engine, self.engine_reason_ = choose_engine(
+            self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
+        )
         self.engine_ = engine.name
         return engine
 
     def _engine_for(self, queries: NDArray) -> Engine:
         n_keys, d = self._density.points.X.shape
-        return choose_engine(self.engine, Workload(len(queries), n_keys, d), self.n_jobs)[0]
+        work = Workload(len(queries), n_keys, d)
+        engine, _ = choose_engine(self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs)
+        return engine
 
     def _take(self, outcome: Outcome, attributes: dict[str, Any]) -> None:
         """Keep what a run found."""

@@ -21,6 +21,7 @@ def log_density(
     covariance: Any,
     weights: ArrayLike | None = None,
     engine: str = "auto",
+    tolerance: float = 0.0,
 ) -> NDArray:
     """Logarithm of a Parzen density with Gaussian kernels.
 
@@ -34,8 +35,11 @@ def log_density(
         Of the kernels: one variance, one per feature, or all of it.
     weights : array-like of shape (m,), optional
         Of the kernels; weight k counts as k copies.
-    engine : {"auto", "blocked", "fused"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "adaptive"}, default="auto"
         How the sums over pairs are computed.
+    tolerance : float, default=0.0
+        Relative error that "tree" may make in the density; 0: no more than
+        rounding. The larger, the faster.
 
     Returns
     -------
@@ -58,7 +62,8 @@ def log_density(
     if counts is not None:
         centers, counts = centers[counts > 0], counts[counts > 0]
     mean = centers.mean(axis=0)
-    chosen, _ = choose_engine(engine, Workload(len(queries), len(centers), d))
+    work = Workload(len(queries), len(centers), d)
+    chosen, _ = choose_engine(engine, work, tolerance=tolerance)
     shape = Shape.of(matrix)
     return equation(shape, chosen, queries - mean, Points(centers - mean, counts))
 

@@ -122,9 +122,16 @@ class NeighborhoodComponents(
         `predict` and `predict_proba` look at this many nearest training points
         only, found approximately (needs the extra ``vicinal[neighbors]``). None:
         at all of them, exactly.
-    engine : {"auto", "blocked", "fused"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive"}, default="auto"
         How sums over pairs of points are computed; `engine_` and
-        `engine_reason_` tell what "auto" chose.
+        `engine_reason_` tell what "auto" chose. "tree" looks at few pairs where
+        neighborhoods are small beside the data, in up to about five dimensions;
+        "radius" does so for ``kernel="compact"``; "adaptive" finds out in every
+        update whether that pays, else it is "fused".
+    tolerance : float, default=0.0
+        Relative error that "tree" may make in the sum over a point's neighbors
+        of its own and of the other classes, and in p_i. 0: no more than rounding.
+        Other engines are exact.
     warm_start : bool, default=False
         Start from the map of the previous fit (without annealing again).
     random_state : int, RandomState instance or None, default=None
@@ -232,6 +239,7 @@ class NeighborhoodComponents(
         reservoir_size: int = 10_000,
         n_neighbors: int | None = None,
         engine: str = "auto",
+        tolerance: float = 0.0,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -256,6 +264,7 @@ class NeighborhoodComponents(
         self.reservoir_size = reservoir_size
         self.n_neighbors = n_neighbors
         self.engine = engine
+        self.tolerance = tolerance
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -287,7 +296,9 @@ class NeighborhoodComponents(
         rng = self._generator()
         ready = prepare(self, points, labels, weights, recipe, rng)
         work = ready.workload(recipe)
-        engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
+        engine, self.engine_reason_ = choose_engine(
+            self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
+        )
         self.engine_ = engine.name
         problem = ready.problem(engine)
 
@@ -362,7 +373,9 @@ class NeighborhoodComponents(
             self._stream = start_stream(self, points, labels, weights, self._generator())
         stream, size = self._stream, self.batch_size or BATCH_SIZE
         work = Workload(size, size + self.reservoir_size, len(stream.parameters), 1000)
-        engine, self.engine_reason_ = choose_engine(self.engine, work, self.n_jobs)
+        engine, self.engine_reason_ = choose_engine(
+            self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
+        )
         self.engine_ = engine.name
         stream.learn(Sample(points, labels, weights), model, engine, size)
         self.components_ = stream.map.astype(points.dtype)
@@ -444,7 +457,7 @@ class NeighborhoodComponents(
         queries = np.asarray(self.transform(X))  # set_output may have made a data frame of it
         classifier = self._classifier
         work = Workload(len(queries), *classifier.keys.shape)
-        engine, _ = choose_engine(self.engine, work, self.n_jobs)
+        engine, _ = choose_engine(self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs)
         index, law = None, LAWS[self.kernel]
         if self.n_neighbors is not None:
             k = check_count("n_neighbors", self.n_neighbors, 1)

@@ -37,6 +37,7 @@ def objective(
     regularization: float = 0.0,
     sample_weight: ArrayLike | None = None,
     engine: str = "auto",
+    tolerance: float = 0.0,
 ) -> tuple[float, NDArray]:
     """Objective of neighborhood component analysis and its gradient.
 
@@ -64,8 +65,10 @@ def objective(
         λ of the penalty λ Σ A_ij², on the sum over points.
     sample_weight : array-like of shape (n,), optional
         Weight k counts as k copies of the point.
-    engine : {"auto", "blocked", "fused"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive"}, default="auto"
         How the sums over pairs are computed.
+    tolerance : float, default=0.0
+        Relative error that "tree" may make in a sum over neighbors and in p_i.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def objective(
         known = moments(features, labels, len(classes), weights)
         model = replace(model, background=ClassGaussians.of(features, labels, known, weights))
     work = Workload(len(points), len(points), len(linear_map))
-    chosen, _ = choose_engine(engine, work)
+    chosen, _ = choose_engine(engine, work, tolerance=tolerance)
     sample = Sample(features[:], labels, weights)
     found = evaluate(linear_map, model, chosen, sample, logit=logit)
     return penalized(found.value, found.gradient, linear_map, penalty)

@@ -190,7 +190,9 @@ def _annealed(
 ) -> NDArray:
     sample = data.subset(_ANNEALING_SAMPLE, rng).sample(slice(None))
     work = Workload(len(sample), len(sample), len(full_rank), 100)
-    engine, _ = choose_engine(settings.engine, work, settings.n_jobs)
+    engine, _ = choose_engine(
+        settings.engine, work, tolerance=settings.tolerance, n_jobs=settings.n_jobs
+    )
 
     def objective(A: NDArray) -> tuple[float, NDArray]:
         found = evaluate(A, model, engine, sample, logit=logit)

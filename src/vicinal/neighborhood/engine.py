@@ -70,9 +70,14 @@ class Workload:
     n_evaluations: int = 1
 
     @property
+    def pairs(self) -> int:
+        """Pairs of one evaluation."""
+        return self.n_queries * self.n_keys
+
+    @property
     def pair_visits(self) -> int:
         """Pairs, counted once per evaluation."""
-        return self.n_queries * self.n_keys * self.n_evaluations
+        return self.pairs * self.n_evaluations
 
 
 @dataclass(frozen=True)
@@ -89,11 +94,30 @@ SMALL_WORK = 50_000_000
 # dimensions, and as fast from there to 40, in either precision.
 FUSED_MAX_DIMS = 32
 
+# Where trees may pay (benchmarks/results/engines.md): in few dimensions, beside so much work that
+# planting them, a probe, and once per machine their compilation do not count, and with enough
+# queries for every tree of keys.
+TREE_MAX_DIMS = 8
+TREE_PAIRS = 200_000_000
+TREE_WORK = 1_000_000_000
+TREE_QUERIES = 2048
+
 _RULES = (
     _Rule(
         "blocked",
         lambda work: work.pair_visits <= SMALL_WORK,
         f"at most {SMALL_WORK:.0e} pair visits: done in NumPy before a compiler would start",
+    ),
+    _Rule(
+        "adaptive",
+        lambda work: (
+            work.n_dims <= TREE_MAX_DIMS
+            and min(work.n_queries, work.n_keys) >= TREE_QUERIES
+            and work.pairs >= TREE_PAIRS
+            and work.pair_visits >= TREE_WORK
+        ),
+        f"at most {TREE_MAX_DIMS} dimensions and many pairs: trees where a probe of some queries "
+        "finds that few pairs matter, else one compiled sweep",
     ),
     _Rule(
         "fused",
@@ -108,31 +132,56 @@ _RULES = (
 )
 
 
-def _blocked(work: Workload, n_jobs: int | None) -> Engine:
+def _blocked(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     from vicinal.neighborhood.blocked import BlockedEngine
 
     return BlockedEngine(n_jobs, compiled=work.pair_visits > SMALL_WORK)
 
 
-def _fused(work: Workload, n_jobs: int | None) -> Engine:
+def _fused(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     from vicinal.neighborhood.fused import FusedEngine
 
     return FusedEngine(n_jobs)
 
 
-ENGINES: dict[str, Callable[[Workload, int | None], Engine]] = {
+def _tree(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
+    from vicinal.neighborhood.tree import TreeEngine
+
+    return TreeEngine(tolerance, n_jobs)
+
+
+def _radius(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
+    from vicinal.neighborhood.radius import RadiusEngine
+
+    return RadiusEngine(n_jobs)
+
+
+def _adaptive(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
+    from vicinal.neighborhood.adaptive import AdaptiveEngine
+
+    return AdaptiveEngine(tolerance, n_jobs)
+
+
+ENGINES: dict[str, Callable[[Workload, float, int | None], Engine]] = {
     "blocked": _blocked,
     "fused": _fused,
+    "tree": _tree,
+    "radius": _radius,
+    "adaptive": _adaptive,
 }
 
 
-def choose_engine(name: str, work: Workload, n_jobs: int | None = None) -> tuple[Engine, str]:
+def choose_engine(
+    name: str, work: Workload, *, tolerance: float = 0.0, n_jobs: int | None = None
+) -> tuple[Engine, str]:
     """Build the engine of that name, or the one `work` calls for.
 
     Parameters
     ----------
-    name : {"auto", "blocked", "fused"}
+    name : {"auto", "blocked", "fused", "tree", "radius", "adaptive"}
     work : Workload
+    tolerance : float, default=0.0
+        Largest relative error of a sum; exact engines make none.
     n_jobs : int, optional
 
     Returns
@@ -141,13 +190,12 @@ def choose_engine(name: str, work: Workload, n_jobs: int | None = None) -> tuple
     reason : str
         Why this one.
     """
+    if not 0.0 <= tolerance < 1.0:
+        raise ValueError(f"tolerance={tolerance!r} must be at least 0 and less than 1.")
     if name == "auto":
         rule = next(rule for rule in _RULES if rule.applies(work))
-        return ENGINES[rule.engine](work, n_jobs), rule.reason
+        return ENGINES[rule.engine](work, tolerance, n_jobs), rule.reason
     if name not in ENGINES:
-        raise ValueError(f"engine={name!r} is unknown: use 'auto', {_or(ENGINES)}.")
-    return ENGINES[name](work, n_jobs), "asked for by name"
-
-
-def _or(names: dict[str, Callable[[Workload, int | None], Engine]]) -> str:
-    return " or ".join(repr(name) for name in names)
+        known = " or ".join(repr(each) for each in ENGINES)
+        raise ValueError(f"engine={name!r} is unknown: use 'auto', {known}.")
+    return ENGINES[name](work, tolerance, n_jobs), "asked for by name"

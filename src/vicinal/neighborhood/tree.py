@@ -63,6 +63,18 @@ class Forest(NamedTuple):
     sign: NDArray
 
 
+class Planted(NamedTuple):
+    """Points in the order of their trees, the trees, and the boxes of outputs they are cut into."""
+
+    pairs: Pairs
+    law: Law
+    arranged: Arrangement
+    queries: Forest
+    keys: Forest
+    query_boxes: NDArray
+    key_boxes: NDArray
+
+
 class TreeEngine:
     """Sums over pairs by k-d trees, with a bound on their error.
 
@@ -84,6 +96,7 @@ class TreeEngine:
         self.tolerance = tolerance / (2.0 + tolerance)
         self.n_threads = effective_n_threads(n_jobs)
         self.leaf = leaf
+        self._last: Planted | None = None
         from vicinal.neighborhood.kernels import trees  # not at the top: it loads numba
 
         self._kernels = trees
@@ -94,8 +107,9 @@ class TreeEngine:
         sums = RowSums.empty(pairs.n_parts, n, d if moments else 0)
         if n == 0 or m == 0:
             return sums
-        arranged, boxes, work = self._row_work(pairs, law, sums)
-        self._run(work, boxes[:, :2])
+        planted = self._planted(pairs, law)
+        self._run(self._row_work(planted, pairs, law, sums), planted.query_boxes[:, :2])
+        arranged = planted.arranged
         return undo_rows(natural_peaks(sums, law, arranged.weight_peak), arranged)
 
     def share_visited(self, pairs: Pairs, law: Law, n_boxes: int = 64) -> float:
@@ -103,27 +117,30 @@ class TreeEngine:
         n, m, _ = pairs.shape
         if n == 0 or m == 0:
             return 0.0
-        _, boxes, work = self._row_work(pairs, law, RowSums.empty(pairs.n_parts, n, 0))
+        planted = self._planted(pairs, law)
+        boxes = planted.query_boxes
         some = boxes[np.unique(np.linspace(0, len(boxes) - 1, n_boxes).astype(int))]
-        return work(some[:, :2]) / (m * float(some[:, 2].sum()))
+        work = self._row_work(planted, pairs, law, RowSums.empty(pairs.n_parts, n, 0))
+        with np.errstate(all="ignore"):
+            return work(some[:, :2]) / (m * float(some[:, 2].sum()))
 
     def _row_work(
-        self, pairs: Pairs, law: Law, sums: RowSums
-    ) -> tuple[Arrangement, NDArray, Callable[[NDArray], int]]:
-        """Arrangement, boxes of queries, and what adds the sums of some of them."""
-        arranged, outputs, inputs = self._planted(pairs, law)
-        inputs = self._weighed(inputs, arranged.keys, arranged.key_weights, np.ones(1))
+        self, planted: Planted, pairs: Pairs, law: Law, sums: RowSums
+    ) -> Callable[[NDArray], int]:
+        """What adds the sums of some boxes of queries."""
+        arranged = planted.arranged
+        inputs = self._weighed(planted.keys, arranged.keys, arranged.key_weights, np.ones(1))
         queries = np.ascontiguousarray(arranged.queries.points.T)
         keys = np.vstack([arranged.keys.points.T, arranged.key_weights])
         tolerance = self._allowed(pairs, queries.dtype)
 
         def work(boxes: NDArray) -> int:
             return self._kernels.rows_of_boxes(
-                law.code, tolerance, boxes, outputs, queries, inputs, keys, arranged.own,
+                law.code, tolerance, boxes, planted.queries, queries, inputs, keys, arranged.own,
                 sums.peak, sums.mass, sums.slope, sums.moment,
             )  # fmt: skip
 
-        return arranged, self._boxes(outputs, law), work
+        return work
 
     def columns(
         self,
@@ -139,16 +156,18 @@ class TreeEngine:
         sums = ColumnSums.empty(m, d if moments else 0)
         if n == 0 or m == 0:
             return sums
-        arranged, inputs, outputs = self._planted(pairs, law)
+        planted = self._planted(pairs, law)
+        arranged = planted.arranged
         slopes, shares = query_terms(arranged, law, log_slope, coefficients)
         keys = np.ascontiguousarray(arranged.keys.points.T)
-        tolerance, boxes = self._allowed(pairs, keys.dtype), self._boxes(outputs, law)
+        tolerance = self._allowed(pairs, keys.dtype)
         for part in range(pairs.n_parts):
             given = float(np.abs(shares[part]).sum(dtype=np.float64))
             if given == 0.0:
                 continue
             log_weights = _log2(np.abs(shares[part])) - slopes[part]
-            forest = self._weighed(inputs, arranged.queries, log_weights, np.sign(shares[part]))
+            signs = np.sign(shares[part])
+            forest = self._weighed(planted.queries, arranged.queries, log_weights, signs)
             queries = np.vstack([arranged.queries.points.T, slopes[part], shares[part]])
 
             def work(
@@ -159,12 +178,12 @@ class TreeEngine:
                 mean_share: float = float(np.log2(given / m)),
             ) -> int:
                 return self._kernels.columns_of_boxes(
-                    law.code, tolerance, boxes, outputs, keys, forest, queries,
+                    law.code, tolerance, boxes, planted.keys, keys, forest, queries,
                     arranged.key_weights, arranged.owner, part, pairs.n_parts, mean_share,
                     sums.total, sums.moment,
                 )  # fmt: skip
 
-            self._run(work, boxes[:, :2])
+            self._run(work, planted.key_boxes[:, :2])
         return undo_columns(sums, arranged)
 
     def _allowed(self, pairs: Pairs, dtype: np.dtype) -> float:
@@ -172,17 +191,33 @@ class TreeEngine:
         carried = pairs.near.stop < pairs.shape[2]
         return max(0.0 if carried else self.tolerance, _ROUNDING[dtype.name])
 
-    def _planted(self, pairs: Pairs, law: Law) -> tuple[Arrangement, Forest, Forest]:
-        """Points in the order of trees, and the trees of queries and of keys."""
-        arranged = arrange(pairs, law, _working_dtype)
-        queries, query_order = self._tree(arranged.queries, arranged.n_near)
-        keys, key_order = (
-            (queries, query_order) if _same(pairs) else self._tree(arranged.keys, arranged.n_near)
-        )
-        return _reordered(arranged, query_order, key_order), queries, keys
+    def _planted(self, pairs: Pairs, law: Law) -> Planted:
+        """Points in the order of trees; kept for the columns pass that follows a rows pass."""
+        if self._last is None or self._last.pairs is not pairs or self._last.law is not law:
+            self._last = None  # let go of the memory before taking more
+            self._last = self._plant(pairs, law)
+        return self._last
 
-    def _tree(self, side: Side, n_near: int) -> tuple[Forest, NDArray]:
-        """A tree for each class, and the order it needs."""
+    def _plant(self, pairs: Pairs, law: Law) -> Planted:
+        arranged = arrange(pairs, law, _working_dtype)
+        queries, query_order, query_points = self._tree(arranged.queries, arranged.n_near)
+        query_boxes = self._boxes(queries, law)
+        keys, key_order, key_points, key_boxes = queries, query_order, query_points, query_boxes
+        if pairs.queries is not pairs.keys or pairs.query_labels is not pairs.key_labels:
+            keys, key_order, key_points = self._tree(arranged.keys, arranged.n_near)
+            key_boxes = self._boxes(keys, law)
+        arranged = replace(
+            arranged,
+            queries=_reordered(arranged.queries, query_order, query_points),
+            keys=_reordered(arranged.keys, key_order, key_points),
+            key_weights=arranged.key_weights[key_order],
+            own=_renumbered(arranged.own, query_order, key_order),
+            owner=_renumbered(arranged.owner, key_order, query_order),
+        )
+        return Planted(pairs, law, arranged, queries, keys, query_boxes, key_boxes)
+
+    def _tree(self, side: Side, n_near: int) -> tuple[Forest, NDArray, NDArray]:
+        """A tree for each class, the order it needs, and the points in it."""
         n, d = side.points.shape
         bounds = np.array([0, n]) if side.bounds is None else side.bounds
         most = 4 * (n // max(1, self.leaf) + len(bounds)) + 8
@@ -198,7 +233,7 @@ class TreeEngine:
         nodes = (starts[:count], stops[:count], children[:count], roots)
         forest = Forest(*nodes, *_numbers(count, n_near, d))
         self._kernels.box_in(points, forest)
-        return forest, order
+        return forest, order, points
 
     def _weighed(self, forest: Forest, side: Side, log_weights: NDArray, signs: NDArray) -> Forest:
         """The forest with what its nodes weigh."""
@@ -240,23 +275,13 @@ def _working_dtype(dtype: DTypeLike, reach: float) -> DTypeLike:
     return dtype if reach < 1e15 else np.float64
 
 
-def _same(pairs: Pairs) -> bool:
-    return pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
+def _reordered(side: Side, order: NDArray, points: NDArray) -> Side:
+    return Side(points, side.order[order], side.bounds)
 
 
-def _reordered(arranged: Arrangement, query_order: NDArray, key_order: NDArray) -> Arrangement:
-    """The arrangement in another order within classes."""
-    to_query, to_key = np.argsort(query_order), np.argsort(key_order)
-    own, owner = arranged.own[query_order], arranged.owner[key_order]
-    return replace(
-        arranged,
-        queries=_side(arranged.queries, query_order),
-        keys=_side(arranged.keys, key_order),
-        key_weights=arranged.key_weights[key_order],
-        own=np.where(own >= 0, to_key[own], -1),
-        owner=np.where(owner >= 0, to_query[owner], -1),
-    )
-
-
-def _side(side: Side, order: NDArray) -> Side:
-    return Side(np.ascontiguousarray(side.points[order]), side.order[order], side.bounds)
+def _renumbered(partner: NDArray, order: NDArray, partner_order: NDArray) -> NDArray:
+    """For each point in its new order the new position of its partner, -1 for none."""
+    position = np.empty_like(partner_order)
+    position[partner_order] = np.arange(len(partner_order))
+    moved = partner[order]
+    return np.where(moved >= 0, position[moved], -1)

@@ -1,0 +1,65 @@
+"""Engine that asks a few boxes of queries whether trees pay, and else sweeps over all pairs.
+
+While a map is learned neighborhoods shrink: early on all pairs matter, in the end few do.
+"""
+
+from numpy.typing import NDArray
+
+from vicinal.neighborhood.fused import FusedEngine
+from vicinal.neighborhood.laws import Law
+from vicinal.neighborhood.pairs import Pairs
+from vicinal.neighborhood.sums import ColumnSums, RowSums
+from vicinal.neighborhood.tree import TreeEngine
+
+__all__ = ["AdaptiveEngine"]
+
+# A pair costs about twice as much on the way through a tree (benchmarks/results/engines.md).
+_WORTH = 0.4
+
+# Boxes of queries to ask: one for this many queries, up to so many. They are 1 to 2 % of the work.
+_QUERIES_PER_BOX = 4096
+_MOST_BOXES = 32
+
+
+class AdaptiveEngine:
+    """`tree` where it looks at few pairs, `fused` elsewhere; asked anew in every rows pass.
+
+    Parameters
+    ----------
+    tolerance : float, default=0.0
+        Of `tree`.
+    n_jobs : int, optional
+        Number of threads. None: every core. The result does not depend on it.
+    """
+
+    name = "adaptive"
+
+    def __init__(self, tolerance: float = 0.0, n_jobs: int | None = None) -> None:
+        self._tree = TreeEngine(tolerance, n_jobs)
+        self._fused = FusedEngine(n_jobs)
+        self._found: tuple[Pairs, TreeEngine | FusedEngine] | None = None
+
+    def choice(self, pairs: Pairs, law: Law) -> TreeEngine | FusedEngine:
+        """The engine for these pairs."""
+        if self._found is None or self._found[0] is not pairs:
+            n_boxes = min(max(len(pairs.queries) // _QUERIES_PER_BOX, 4), _MOST_BOXES)
+            few = self._tree.share_visited(pairs, law, n_boxes) < _WORTH
+            self._found = pairs, self._tree if few else self._fused
+        return self._found[1]
+
+    def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
+        """Sums over the keys, for every query; without `moments` their width is 0."""
+        return self.choice(pairs, law).rows(pairs, law, moments=moments)
+
+    def columns(
+        self,
+        pairs: Pairs,
+        law: Law,
+        log_slope: NDArray,
+        coefficients: NDArray,
+        *,
+        moments: bool = True,
+    ) -> ColumnSums:
+        """Sums over the queries of C_ij, for every key (see `engine.Engine`)."""
+        engine = self.choice(pairs, law)
+        return engine.columns(pairs, law, log_slope, coefficients, moments=moments)
