@@ -9,7 +9,6 @@ from sklearn.preprocessing import StandardScaler
 from vicinal import NeighborhoodComponents
 from vicinal.nca import objective
 
-
 # Some fits are short on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
