@@ -14,7 +14,7 @@ from vicinal.neighborhood.tree import TreeEngine
 __all__ = ["AdaptiveEngine"]
 
 # A pair costs about twice as much on the way through a tree (benchmarks/results/engines.md).
-_WORTH = 0.4
+_WORTH = 0.5
 
 # Boxes of queries to ask: one for this many queries, up to so many. They are 1 to 2 % of the work.
 _QUERIES_PER_BOX = 4096

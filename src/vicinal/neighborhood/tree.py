@@ -119,7 +119,7 @@ class TreeEngine:
             return 0.0
         planted = self._planted(pairs, law)
         boxes = planted.query_boxes
-        some = boxes[np.unique(np.linspace(0, len(boxes) - 1, n_boxes).astype(int))]
+        some = boxes[np.unique((np.arange(n_boxes) + 0.5) * len(boxes) // n_boxes).astype(int)]
         work = self._row_work(planted, pairs, law, RowSums.empty(pairs.n_parts, n, 0))
         with np.errstate(all="ignore"):
             return work(some[:, :2]) / (m * float(some[:, 2].sum()))
@@ -221,7 +221,8 @@ class TreeEngine:
         n, d = side.points.shape
         bounds = np.array([0, n]) if side.bounds is None else side.bounds
         most = 4 * (n // max(1, self.leaf) + len(bounds)) + 8
-        points, order = np.array(side.points, order="C"), np.arange(n)
+        order = _sorted_within(side.points[:, 0], bounds) if n_near == 1 else np.arange(n)
+        points = np.ascontiguousarray(side.points[order])
         starts, stops, children = (np.empty(most, dtype=np.int64) for _ in range(3))
         roots, count = np.full(len(bounds) - 1, -1), 0
         for c, (first, last) in enumerate(itertools.pairwise(bounds)):
@@ -256,6 +257,12 @@ class TreeEngine:
         with np.errstate(all="ignore"):
             for _ in run_in_order(work, tasks, self.n_threads):
                 pass
+
+
+def _sorted_within(values: NDArray, bounds: NDArray) -> NDArray:
+    """Positions in order of the values, class by class: on a line that is the tree's own order."""
+    pieces = [first + np.argsort(values[first:last]) for first, last in itertools.pairwise(bounds)]
+    return np.concatenate(pieces)
 
 
 def _numbers(count: int, n_near: int, d: int) -> tuple[NDArray, ...]:

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .arithmetic import at_least_power_of_two, larger
+from .arithmetic import at_least_power_of_two, larger, power_of_two
 from .direct import columns, rows
 from .weights import GAUSSIAN, INLINED, OPTIONS
 
@@ -146,14 +146,14 @@ def _weigh_leaf(points, log_weights, signs, node, forest):
         return
     total = square = 0.0
     for t in range(start, stop):
-        w = 2.0 ** (log_weights[t] - peak)
+        w = power_of_two(log_weights[t] - peak)
         total += w
         signed += w * signs[t]
         for k in range(len(center)):
             center[k] += w * points[t, k]
     center /= total
     for t in range(start, stop):
-        w = 2.0 ** (log_weights[t] - peak)
+        w = power_of_two(log_weights[t] - peak)
         for k in range(n_near):
             square += w * (points[t, k] - center[k]) ** 2
     forest.log_weight[node] = peak + math.log2(total)
