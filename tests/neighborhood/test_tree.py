@@ -22,20 +22,48 @@ class TestTree(EngineConformance):
         return TreeEngine(n_jobs=n_jobs, leaf=tile or 64)
 
 
+def hostile(draw, rng, n, d):
+    """Points made to mislead a walk over boxes."""
+    kind = draw(st.sampled_from(["one", "far", "shell", "steps", "line", "heap"]))
+    cloud = rng.normal(size=(n, d))
+    if kind == "one":  # all at one place
+        return np.zeros((n, d))
+    if kind == "far":  # two heaps, nobody between them
+        return 0.1 * cloud + 20.0 * rng.integers(0, 2, (n, 1))
+    if kind == "shell":  # all equally far from the center, where a query may be
+        return 4.0 * cloud / np.linalg.norm(cloud, axis=1, keepdims=True)
+    if kind == "steps":  # distances over many orders of magnitude
+        return np.sign(cloud) * 2.0 ** rng.integers(-20, 7, (n, 1))
+    if kind == "line":  # boxes that are flat, or thin and long
+        return np.outer(np.linspace(-9, 9, n), np.ones(d))
+    return np.where(rng.random((n, 1)) < 0.9, 1e-6 * cloud, 9.0 * cloud)  # a heap and strays
+
+
 @st.composite
 def problems(draw):
     """Points of one set or of two, with labels and weights or without, tight to far apart."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     d = draw(st.sampled_from([1, 2, 3, 5]))
-    keys = points(draw, rng, draw(st.integers(2, 300)), d, GAUSSIAN)
+
+    def some(n):
+        return (
+            hostile(draw, rng, n, d) if draw(st.booleans()) else points(draw, rng, n, d, GAUSSIAN)
+        )
+
+    keys = some(draw(st.integers(2, 300)))
     labels = rng.integers(0, draw(st.sampled_from([1, 3])), len(keys))
     labels = labels if draw(st.booleans()) else None
     weights = 5 * rng.normal(size=len(keys)) if draw(st.booleans()) else None
-    if draw(st.booleans()):
+    kind = draw(st.sampled_from(["one set", "two sets", "own elsewhere"]))
+    if kind == "one set":
         return Pairs.among(keys, labels, weights), rng
-    queries = points(draw, rng, 50, d, GAUSSIAN)
-    own = None if labels is None else rng.integers(0, 3, 50)
-    return Pairs(queries, keys, own, labels, weights), rng
+    queries = some(50)
+    classes = None if labels is None else rng.integers(0, 3, 50)
+    own = None
+    if kind == "own elsewhere":  # the input to leave out need not be where the output is
+        own = np.full(50, -1)
+        own[: min(50, len(keys))] = rng.permutation(len(keys))[:50]
+    return Pairs(queries, keys, classes, labels, weights, own), rng
 
 
 @given(problem=problems(), tolerance=st.sampled_from(TOLERANCES), leaf=st.sampled_from([2, 8, 64]))

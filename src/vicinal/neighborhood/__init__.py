@@ -25,15 +25,18 @@ with one number c_pi per query and part. Two passes give all that is needed::
                                                     │
                                 scatter ◄───────────┘   the gradient, (d, D)
 
-| engine  | what it is                              | file         |
-|---------|-----------------------------------------|--------------|
-| oracle  | the definition over n × m arrays, tests | `oracle.py`  |
-| blocked | matrix products over tiles              | `blocked.py` |
-| fused   | compiled sweeps, low dimension          | `fused.py`   |
-| tree    | k-d trees with a bound on the error;    | `tree.py`    |
-|         | not yet among those to choose from      |              |
+| engine   | what it is                                  | file          |
+|----------|---------------------------------------------|---------------|
+| oracle   | the definition over n × m arrays, tests     | `oracle.py`   |
+| blocked  | matrix products over tiles                  | `blocked.py`  |
+| fused    | compiled sweeps, low dimension              | `fused.py`    |
+| tree     | k-d trees with a bound on the error         | `tree.py`     |
+| radius   | range search for compact support            | `radius.py`   |
+| adaptive | tree where a probe finds few pairs to look  | `adaptive.py` |
+|          | at, else fused                              |               |
 
-Promises of `blocked` and `fused`:
+Every query's sum over a part errs by at most `tolerance` of itself in `tree`, and so does the share
+of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of 0:
 
 * **Memory** O((n + m) d) beside one tile per thread; never n × m.
 * **Error** of every exponent: at most (16 + d) ulp of the largest squared norm

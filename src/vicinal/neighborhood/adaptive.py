@@ -13,8 +13,9 @@ from vicinal.neighborhood.tree import TreeEngine
 
 __all__ = ["AdaptiveEngine"]
 
-# A pair costs about twice as much on the way through a tree (benchmarks/results/engines.md).
-_WORTH = 0.5
+# Share of the pairs at which a tree is as fast as a sweep, in d dimensions: the way to a pair costs
+# more, the more of them there are (benchmarks/results/engines.md).
+_AT_ZERO, _PER_DIMENSION = 0.75, 0.05
 
 # Boxes of queries to ask: one for this many queries, up to so many. They are 1 to 2 % of the work.
 _QUERIES_PER_BOX = 4096
@@ -43,7 +44,8 @@ class AdaptiveEngine:
         """The engine for these pairs."""
         if self._found is None or self._found[0] is not pairs:
             n_boxes = min(max(len(pairs.queries) // _QUERIES_PER_BOX, 4), _MOST_BOXES)
-            few = self._tree.share_visited(pairs, law, n_boxes) < _WORTH
+            worth = _AT_ZERO - _PER_DIMENSION * pairs.near.stop
+            few = self._tree.share_visited(pairs, law, n_boxes) < worth
             self._found = pairs, self._tree if few else self._fused
         return self._found[1]
 

@@ -308,7 +308,8 @@ def _walk(
             nearest, farthest = _gap(forest, node, low, high)
             start, stop = forest.starts[node], forest.stops[node]
             exponent = forest.log_weight[node] - nearest - unit
-            if (start > own[1] or stop <= own[0]) and exponent < _LARGEST:
+            holds_own = start <= own[1] and own[0] < stop
+            if not holds_own and exponent < _LARGEST:
                 if exponent <= room:
                     lost += at_least_power_of_two(exponent)
                     continue
@@ -319,7 +320,7 @@ def _walk(
                     standing[n_standing] = node
                     n_standing += 1
                     continue
-            if child < 0:
+            if child < 0 and not holds_own:
                 floor += _SURE * at_least_power_of_two(exponent + nearest - farthest)
         elif _gap(forest, node, low, high)[0] >= 1.0:  # nobody within reach
             continue
