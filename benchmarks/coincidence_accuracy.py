@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from common import OverLimit, Page, arguments, in_fresh_process
+from common import OverLimit, Page, arguments, in_fresh_process, last_line
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
@@ -325,12 +325,6 @@ def fit_apart(
             raise Failure(f"over {seconds:g} s", lasting=True)
         components = np.load(Path(folder) / "components.npy")
         return Fit(components, result["seconds"], result["megabytes"])
-
-
-def last_line(error: Exception) -> str:
-    """For a cell of a table."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[-1].replace("|", "/")[:80]
 
 
 class Lmnn:

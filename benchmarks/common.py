@@ -129,6 +129,12 @@ def _ran_out_of_memory(out: subprocess.CompletedProcess) -> bool:
     return out.returncode == -9 or any(word in out.stderr for word in words)
 
 
+def last_line(error: Exception) -> str:
+    """What an error says in the end, for a cell of a table."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[-1].replace("|", "/")[:80]
+
+
 def peak_memory() -> float:
     """Largest resident memory of this process so far, in MB."""
     return memory_now("VmHWM")

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import OverLimit, Page, arguments, in_fresh_process
+from common import OverLimit, Page, arguments, in_fresh_process, last_line
 
 SIZES = (10**4, 10**5, 10**6)
 DIMENSIONS = (1, 2, 3, 5, 8)
@@ -433,12 +433,6 @@ def relative_errors(out: np.ndarray, truth: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.abs(np.expm1(out - truth))
     return np.where(np.isnan(errors), np.inf, errors)
-
-
-def last_line(error: Exception) -> str:
-    """For a cell of a table."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[-1].replace("|", "/")[:80]
 
 
 # ------------------------------------------------------------------------------------------ report

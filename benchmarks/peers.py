@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from common import OverLimit, Page, arguments, in_fresh_process
+from common import OverLimit, Page, arguments, in_fresh_process, last_line
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
@@ -538,12 +538,6 @@ class Laboratory:
         }
         shape = {"n_train": len(Z), "n_test": len(Z_test), "n_features": part.X.shape[1]}
         return {**scores, **shape, "dimension": Z.shape[1]}
-
-
-def last_line(error: Exception) -> str:
-    """For a cell of a table."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[-1].replace("|", "/")[:80]
 
 
 # ------------------------------------------------------------------------------------ the page

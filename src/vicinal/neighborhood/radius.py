@@ -1,11 +1,8 @@
 """Engine for compact support: range search, and only the pairs of boxes within reach."""
 
-from numpy.typing import NDArray
-
 from vicinal.neighborhood.laws import COMPACT, Law
 from vicinal.neighborhood.pairs import Pairs
-from vicinal.neighborhood.sums import ColumnSums, RowSums
-from vicinal.neighborhood.tree import TreeEngine
+from vicinal.neighborhood.tree import Planted, TreeEngine
 
 __all__ = ["RadiusEngine"]
 
@@ -28,28 +25,11 @@ class RadiusEngine(TreeEngine):
     def __init__(self, n_jobs: int | None = None, leaf: int = 16) -> None:
         super().__init__(0.0, n_jobs, leaf)
 
-    def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
-        """Sums over the keys, for every query; without `moments` their width is 0."""
-        _check_support(law)
-        return super().rows(pairs, law, moments=moments)
-
-    def columns(
-        self,
-        pairs: Pairs,
-        law: Law,
-        log_slope: NDArray,
-        coefficients: NDArray,
-        *,
-        moments: bool = True,
-    ) -> ColumnSums:
-        """Sums over the queries of C_ij, for every key (see `engine.Engine`)."""
-        _check_support(law)
-        return super().columns(pairs, law, log_slope, coefficients, moments=moments)
-
-
-def _check_support(law: Law) -> None:
-    if law is not COMPACT:
-        raise ValueError(
-            f'engine="radius" looks for neighbors within the support of the kernel, and the '
-            f'{law.name} one has none: use engine="tree", or kernel="compact" where there is one.'
-        )
+    def _plant(self, pairs: Pairs, law: Law) -> Planted:
+        if law is not COMPACT:
+            raise ValueError(
+                'engine="radius" looks for neighbors within the support of the kernel, and the '
+                f'{law.name} one has none: use engine="tree", or kernel="compact" where there is '
+                "one."
+            )
+        return super()._plant(pairs, law)
