@@ -13,8 +13,8 @@ from vicinal.neighborhood.tree import TreeEngine
 
 __all__ = ["AdaptiveEngine"]
 
-# Share of the pairs at which a tree is as fast as a sweep, in d dimensions: the way to a pair costs
-# more, the more of them there are (benchmarks/results/engines.md).
+# Share of the pairs at which a tree is about as fast as a sweep: it falls with the dimension, since
+# the way to a pair costs more, the more coordinates a box has (benchmarks/results/engines.md).
 _AT_ZERO, _PER_DIMENSION = 0.75, 0.05
 
 # Boxes of queries to ask: one for this many queries, up to so many. They are 1 to 2 % of the work.
@@ -38,16 +38,16 @@ class AdaptiveEngine:
     def __init__(self, tolerance: float = 0.0, n_jobs: int | None = None) -> None:
         self._tree = TreeEngine(tolerance, n_jobs)
         self._fused = FusedEngine(n_jobs)
-        self._found: tuple[Pairs, TreeEngine | FusedEngine] | None = None
+        self._found: tuple[Pairs, Law, TreeEngine | FusedEngine] | None = None
 
     def choice(self, pairs: Pairs, law: Law) -> TreeEngine | FusedEngine:
         """The engine for these pairs."""
-        if self._found is None or self._found[0] is not pairs:
+        if self._found is None or self._found[0] is not pairs or self._found[1] is not law:
             n_boxes = min(max(len(pairs.queries) // _QUERIES_PER_BOX, 4), _MOST_BOXES)
             worth = _AT_ZERO - _PER_DIMENSION * pairs.near.stop
             few = self._tree.share_visited(pairs, law, n_boxes) < worth
-            self._found = pairs, self._tree if few else self._fused
-        return self._found[1]
+            self._found = pairs, law, self._tree if few else self._fused
+        return self._found[2]
 
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query; without `moments` their width is 0."""
