@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -29,7 +30,7 @@ class Page:
     def __init__(self, title: str, packages: Sequence[str] = ()) -> None:
         self.lines: list[str] = []
         script = Path(sys.argv[0]).name
-        options = " ".join(word for word in sys.argv[1:] if word != "--save")
+        options = shlex.join(word for word in sys.argv[1:] if word != "--save")
         self.say(f"# {title}\n")
         self.say(f"- command: `python benchmarks/{script} {options}".rstrip() + "`")
         self.say(f"- date: {datetime.date.today().isoformat()}")
