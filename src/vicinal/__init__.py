@@ -8,11 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vicinal import coincidence, datasets, divergence, local_components, nca
+    from vicinal import coincidence, datasets, divergence, local_components, nca, saving
     from vicinal.coincidence import CoincidenceClassifier, LatentCoincidence
     from vicinal.divergence import DivergenceEmbedding, DivergenceNeighbors
     from vicinal.local_components import LocalComponents
     from vicinal.nca import NeighborhoodComponents
+    from vicinal.saving import export_onnx, load, save
 
 __version__ = "0.1.0.dev0"
 
@@ -27,8 +28,12 @@ __all__ = [
     "coincidence",
     "datasets",
     "divergence",
+    "export_onnx",
+    "load",
     "local_components",
     "nca",
+    "save",
+    "saving",
 ]
 
 _HOMES = {
@@ -41,8 +46,12 @@ _HOMES = {
     "coincidence": "vicinal.coincidence",
     "datasets": "vicinal.datasets",
     "divergence": "vicinal.divergence",
+    "export_onnx": "vicinal.saving",
+    "load": "vicinal.saving",
     "local_components": "vicinal.local_components",
     "nca": "vicinal.nca",
+    "save": "vicinal.saving",
+    "saving": "vicinal.saving",
 }
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.inputs.pairs import split_pairs
@@ -79,6 +80,47 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         check_is_fitted(self)
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         return points @ self.components_.T
+
+    def to_sklearn(self) -> BaseEstimator:
+        """The same projection as a fitted transformer of scikit-learn alone.
+
+        For pipelines that are to be used where vicinal is not installed. To fit it
+        again would learn another map.
+
+        Returns
+        -------
+        NeighborhoodComponentsAnalysis or GaussianRandomProjection
+            The former for models that learn from labels; the latter stands for any
+            linear map, and its `inverse_transform` is the pseudo-inverse.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from vicinal import NeighborhoodComponents
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = NeighborhoodComponents(n_components=2).fit(X, y)
+        >>> step = model.to_sklearn()
+        >>> step
+        NeighborhoodComponentsAnalysis(n_components=2)
+        >>> bool((step.transform(X) == model.transform(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        d, n_features = self.components_.shape
+        if get_tags(self).target_tags.required:
+            from sklearn.neighbors import NeighborhoodComponentsAnalysis
+
+            step = NeighborhoodComponentsAnalysis(n_components=d)
+        else:
+            # TruncatedSVD, too, maps without centering, but it would invert by the transpose.
+            from sklearn.random_projection import GaussianRandomProjection
+
+            step = GaussianRandomProjection(n_components=d)
+            step.n_components_ = step._n_features_out = d
+        step.components_, step.n_features_in_ = self.components_.copy(order="K"), n_features
+        if hasattr(self, "feature_names_in_"):
+            step.feature_names_in_ = self.feature_names_in_.copy()
+        return step
 
     @property
     def _n_features_out(self) -> int:

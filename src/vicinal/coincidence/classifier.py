@@ -13,11 +13,15 @@ from vicinal.fitting import run
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
 from vicinal.neighborhood.pair_list import PairList
+from vicinal.representation import RepresentationMixin
+from vicinal.state import SavedStateMixin
 
 __all__ = ["CoincidenceClassifier"]
 
 
-class CoincidenceClassifier(FitSupport, ClassifierMixin, BaseEstimator):
+class CoincidenceClassifier(
+    FitSupport, ClassifierMixin, RepresentationMixin, SavedStateMixin, BaseEstimator
+):
     """Classifier by the probability that a point coincides with the mean of a class.
 
     For each class a map W_c and a noise σ_c² are learned from pairs of its mean

@@ -29,6 +29,8 @@ from vicinal.inputs.pairs import check_pair_labels, split_pairs
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS, hold_back
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood.pair_list import PairList
+from vicinal.representation import RepresentationMixin
+from vicinal.state import SavedStateMixin
 
 __all__ = ["LatentCoincidence"]
 
@@ -41,7 +43,14 @@ PATIENCE = 20
 MOST_HELD_BACK = 2000
 
 
-class LatentCoincidence(CallbackSupport, FitSupport, LinearMapMixin, BaseEstimator):
+class LatentCoincidence(
+    CallbackSupport,
+    FitSupport,
+    LinearMapMixin,
+    RepresentationMixin,
+    SavedStateMixin,
+    BaseEstimator,
+):
     """Latent coincidence analysis: a metric, and the probability that two points belong together.
 
     Two points are seen through a linear map with noise, and coincide with a

@@ -22,6 +22,8 @@ from vicinal.divergence.mds import classical_scaling
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_count, check_nonnegative
+from vicinal.representation import RepresentationMixin
+from vicinal.state import SavedStateMixin
 
 __all__ = ["DivergenceEmbedding"]
 
@@ -42,7 +44,12 @@ def _has_transform(model: "DivergenceEmbedding") -> bool:
 
 
 class DivergenceEmbedding(
-    FitSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    FitSupport,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    RepresentationMixin,
+    SavedStateMixin,
+    BaseEstimator,
 ):
     """Coordinates for points from divergences between the Gaussians around them.
 
@@ -103,7 +110,7 @@ class DivergenceEmbedding(
     eigenvalues_ : ndarray
         Of "isomap", "laplacian" (the trivial one first) and "mds".
     estimator_ : object
-        The fitted TSNE or UMAP.
+        The fitted TSNE or UMAP; the latter is not saved by `vicinal.save`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if `X` has feature names that are all strings.
@@ -407,6 +414,11 @@ class DivergenceEmbedding(
                     f'n_neighbors="energy" has no meaning with radius={self.radius}, which makes '
                     "the neighborhoods."
                 )
+
+    def _not_in_files(self) -> tuple[str, ...]:
+        """UMAP's object has compiled functions and all of the data."""
+        names = super()._not_in_files()
+        return (*names, "estimator_") if self.method == "umap" else names
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,11 +12,14 @@ from vicinal.divergence.divergences import DIVERGENCES, ENGINES, SQUARED, Compar
 from vicinal.divergence.graph import among_neighbors, graph_between, graph_of, rooted
 from vicinal.divergence.local import LocalModel, candidates
 from vicinal.inputs.checks import check_choice, check_count, check_flag
+from vicinal.representation import RepresentationMixin
 
 __all__ = ["DivergenceNeighbors"]
 
 
-class DivergenceNeighbors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DivergenceNeighbors(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, RepresentationMixin, BaseEstimator
+):
     """Distances between points that are divergences between the Gaussians around them.
 
     Every point gets a Gaussian: itself the mean, and the covariance of its
@@ -141,7 +144,9 @@ class DivergenceNeighbors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         points = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
         self._check_parameters(len(points))
         self.gaussians_ = self._local.fit(points)
-        self._fit_X = points
+        # The same numbers, which are then held, and saved, once.
+        is_double = points.dtype == np.float64
+        self._fit_X = self.gaussians_.means if is_double else points
         self.n_samples_fit_ = self._n_features_out = len(points)
         return self
 

@@ -41,6 +41,8 @@ from vicinal.local_components.selection import choose_smoothing
 from vicinal.local_components.stream import Stream
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Engine, Workload, choose_engine
+from vicinal.representation import RepresentationMixin
+from vicinal.state import SavedStateMixin
 
 __all__ = ["LocalComponents"]
 
@@ -53,6 +55,8 @@ class LocalComponents(
     CallbackSupport,
     FitSupport,
     LinearMapMixin,
+    RepresentationMixin,
+    SavedStateMixin,
     BaseEstimator,
 ):
     """Local component analysis: the metric in which data are locally round, and a density.
@@ -483,6 +487,16 @@ class LocalComponents(
         if weights is not None:
             rows, weights = rows[weights > 0], weights[weights > 0]
         return Points(rows, weights)
+
+    def _not_in_files(self) -> tuple[str, ...]:
+        """The density has covariances of single kernels, too, in other coordinates."""
+        return (*super()._not_in_files(), "local_covariances_")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        density = state.get("_density")
+        if isinstance(density, PerPointDensity) and "local_covariances_" not in state:
+            self.local_covariances_ = density.local_covariances
 
     def _choose_engine(self, work: Workload) -> Engine:
         engine, self.engine_reason_ = choose_engine(

@@ -23,6 +23,8 @@ from vicinal.nca.prediction import Classifier, nearest_index
 from vicinal.nca.preparation import plain_model, prepare, start_stream
 from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
 from vicinal.neighborhood import LAWS, Workload, choose_engine
+from vicinal.representation import RepresentationMixin
+from vicinal.state import SavedStateMixin
 
 __all__ = ["NeighborhoodComponents"]
 
@@ -32,6 +34,8 @@ class NeighborhoodComponents(
     FitSupport,
     LinearMapMixin,
     ClassifierMixin,
+    RepresentationMixin,
+    SavedStateMixin,
     BaseEstimator,
 ):
     """Neighborhood component analysis: a linear map under which neighbors share a class.
@@ -468,6 +472,6 @@ class NeighborhoodComponents(
 
     def __getstate__(self) -> dict[str, Any]:
         """What is saved: all but the search index, which is built again when asked for."""
-        state = dict(super().__getstate__())
+        state = super().__getstate__()
         state.pop("_index", None)
         return state

@@ -1,0 +1,40 @@
+"""What of a model goes into its file, where that is less than what is pickled."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+__all__ = ["SavedStateMixin", "writing_a_file"]
+
+_writing = ContextVar("writing", default=False)
+
+
+@contextmanager
+def writing_a_file() -> Iterator[None]:
+    """States asked for in this context are for a file, to be read anywhere by anybody."""
+    token = _writing.set(True)
+    try:
+        yield
+    finally:
+        _writing.reset(token)
+
+
+class SavedStateMixin:
+    """Leaves out what is no part of a model, or can be had from the rest of it.
+
+    Copies and pickles keep it all.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        if _writing.get():
+            for name in self._not_in_files():
+                state.pop(name, None)
+        return state
+
+    def _not_in_files(self) -> tuple[str, ...]:
+        """Names of attributes."""
+        # What belongs to the session that set it: callbacks, as a progress bar or a plot, and
+        # requests for scikit-learn's metadata routing.
+        return ("_skl_callbacks", "_metadata_request")
