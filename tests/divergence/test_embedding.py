@@ -3,6 +3,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_s_curve
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, trustworthiness
@@ -279,3 +280,16 @@ def test_umap_missing_is_said_with_the_remedy(iris):
         pytest.raises(ImportError, match=r"vicinal\[umap\]"),
     ):
         DivergenceEmbedding(method="umap").fit(iris)
+
+
+def test_twins_stay_neighbors():
+    graph = csr_matrix(([0.0, 2.0, 3.0, 0.0], ([0, 0, 1, 2], [1, 2, 2, 2])), shape=(3, 3))
+    both = symmetric(graph)
+    assert both.nnz == 7
+    assert (both != both.T).nnz == 0
+    found = laplacian_eigenmaps(both, 1, 1.0, np.random.default_rng(0))
+    # The twins have the strongest edge of all, exp(0) = 1: without it they would drift apart.
+    W = np.exp(-np.array([[np.inf, 0, 2], [0, np.inf, 3], [2, 3, np.inf]]))
+    degrees = W.sum(axis=1)
+    values = np.linalg.eigvalsh(W / np.sqrt(np.outer(degrees, degrees)))
+    assert_allclose(found.eigenvalues, values[::-1][:2], atol=1e-12)

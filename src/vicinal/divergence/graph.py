@@ -71,8 +71,14 @@ def rooted(divergences: Any) -> Any:
 
 
 def symmetric(graph: csr_matrix) -> csr_matrix:
-    """With every edge in both directions."""
-    return graph.maximum(graph.T).tocsr()
+    """With every edge in both directions, the longer of two; twins keep theirs, of length 0."""
+    edges, n = graph.tocoo(), graph.shape[0]
+    row, column = np.append(edges.row, edges.col), np.append(edges.col, edges.row)
+    lengths = np.append(edges.data, edges.data)
+    code = row.astype(np.int64) * n + column
+    order = np.lexsort((lengths, code))
+    last = order[np.append(np.diff(code[order]) > 0, True)] if len(order) else order
+    return csr_matrix((lengths[last], (row[last], column[last])), shape=graph.shape)
 
 
 def without_last(graph: csr_matrix) -> csr_matrix:

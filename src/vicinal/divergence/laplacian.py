@@ -42,9 +42,7 @@ def laplacian_eigenmaps(
 
     `scale` None: the median of the graph's divergences.
     """
-    graph = graph.copy()
-    graph.setdiag(0.0)
-    graph.eliminate_zeros()
+    graph = _without_loops(graph)
     if scale is None:
         scale = float(np.median(graph.data)) or 1.0
     W = affinities(graph, scale)
@@ -52,6 +50,14 @@ def laplacian_eigenmaps(
     D = diags(inverse_root)
     values, vectors = largest_eigenpairs((D @ W @ D).tocsr(), n_components + 1, rng)
     return LaplacianMap(inverse_root[:, None] * vectors[:, 1:], values, scale)
+
+
+def _without_loops(graph: csr_matrix) -> csr_matrix:
+    """The graph without edges from a point to itself; twins, at divergence 0, keep theirs."""
+    edges = graph.tocoo()
+    others = edges.row != edges.col
+    where = edges.row[others], edges.col[others]
+    return csr_matrix((edges.data[others], where), shape=graph.shape)
 
 
 def affinities(graph: csr_matrix, scale: float) -> csr_matrix:
