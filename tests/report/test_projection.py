@@ -5,25 +5,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from matplotlib.text import Text
+from report.pictures import blobs, new_axes, note
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from vicinal import DivergenceEmbedding, DivergenceNeighbors
 from vicinal.report import ProjectionDisplay
-from vicinal.report.colors import class_style, readable
-
-
-def blobs(n_classes, n, n_components=2, seed=0):
-    rng = np.random.default_rng(seed)
-    labels = np.arange(n) % n_classes
-    centers = 4 * rng.standard_normal((n_classes, n_components))
-    return centers[labels] + rng.standard_normal((n, n_components)), labels
-
-
-def new_axes():
-    return Figure(figsize=(5, 5)).subplots()
+from vicinal.report.colors import class_style
+from vicinal.report.plane import in_the_plane
 
 
 def plot(embedding, labels, **options):
@@ -32,7 +23,7 @@ def plot(embedding, labels, **options):
 
 def drawn(display):
     """All points in the picture, and their colors with markers' shapes."""
-    collections = display.ax_.collections
+    collections = display.points_
     points = np.concatenate([c.get_offsets() for c in collections])
     styles = [
         (to_hex(color), len(c.get_paths()[0].vertices), c.get_paths()[0].vertices.sum())
@@ -43,23 +34,7 @@ def drawn(display):
 
 
 def texts(display):
-    return [text.get_text() for text in display.ax_.texts]
-
-
-def test_plot_returns_itself_with_the_axes_given():
-    ax = new_axes()
-    display = ProjectionDisplay(*blobs(3, 30), title="three")
-    assert display.plot(ax=ax) is display
-    assert display.ax_ is ax
-    assert display.figure_ is ax.figure
-    assert ax.get_title() == "three"
-
-
-def test_plot_makes_a_figure_of_its_own():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    display = ProjectionDisplay(*blobs(3, 30)).plot()
-    assert plt.fignum_exists(display.figure_.number)
-    plt.close(display.figure_)
+    return [text.get_text() for text in display.names_]
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 26])
@@ -86,7 +61,7 @@ def test_names_do_not_overlap(n_classes):
     embedding = rng.standard_normal((10 * n_classes, 2))  # all classes at the same place
     display = plot(embedding, np.arange(len(embedding)) % n_classes)
     display.figure_.draw_without_rendering()
-    boxes = [Text.get_window_extent(text) for text in display.ax_.texts]  # without lines
+    boxes = [Text.get_window_extent(text) for text in display.names_]  # without lines
     frame = display.ax_.get_window_extent().padded(1)
     for i, box in enumerate(boxes):
         assert frame.containsx(box.x0)
@@ -102,8 +77,8 @@ def test_many_points_are_sampled_and_said_so():
     points, styles = drawn(display)
     assert 19_900 <= len(points) <= 20_001
     assert {color for color, *_ in styles} == {class_style(c)[0] for c in range(4)}
-    assert texts(display)[-1].startswith(f"a sample of {len(points):,} of 30,001 points")
-    assert all(c.get_rasterized() for c in display.ax_.collections)
+    assert note(display).startswith(f"a sample of {len(points):,} of 30,001 points")
+    assert all(c.get_rasterized() for c in display.points_)
     again, _ = drawn(plot(embedding, labels))
     np.testing.assert_array_equal(points, again)
     assert len(np.unique(points, axis=0)) == len(points)  # without replacement
@@ -111,7 +86,7 @@ def test_many_points_are_sampled_and_said_so():
 
 def test_few_points_are_neither_sampled_nor_rasterized():
     display = plot(*blobs(3, 300))
-    assert not any(c.get_rasterized() for c in display.ax_.collections)
+    assert not any(c.get_rasterized() for c in display.points_)
     assert texts(display) == ["0", "1", "2"]
 
 
@@ -127,7 +102,7 @@ def test_far_points_do_not_crowd_the_others():
     display = plot(embedding, labels)
     left, right = display.ax_.get_xlim()
     assert right - left < 100
-    assert texts(display)[-1] == "1 far point outside the frame"
+    assert note(display) == "1 far point outside the frame"
 
 
 def test_a_small_class_far_away_is_kept_in_the_frame():
@@ -146,7 +121,7 @@ def test_more_than_two_components_show_the_widest_plane():
     points, _ = drawn(display)
     plane -= plane.mean(axis=0)
     assert np.square(points).sum() == pytest.approx(np.square(plane).sum())
-    assert texts(display)[-1] == "plane of largest variance: 100% of 4 components"
+    assert note(display) == "plane of largest variance: 100 % of 4 components"
 
 
 def test_one_component_is_shown_as_strips():
@@ -167,11 +142,12 @@ def test_both_axes_have_the_same_unit():
 def test_of_many_classes_the_largest_are_named():
     embedding, labels = blobs(50, 500)
     labels[labels == 7] = 8
-    names = texts(plot(np.vstack([embedding, [[0.0, 0.0]]]), np.append(labels, 7)))
-    assert len(names) == 41
+    display = plot(np.vstack([embedding, [[0.0, 0.0]]]), np.append(labels, 7))
+    names = texts(display)
+    assert len(names) == 40
     assert "8" in names
     assert "7" not in names
-    assert names[-1] == "named: the 40 largest of 50 classes"
+    assert note(display) == "named: the 40 largest of 50 classes"
 
 
 def test_class_names_are_shown_as_they_are():
@@ -220,11 +196,8 @@ def test_from_estimator_needs_a_transformer():
         ProjectionDisplay.from_estimator(object(), *blobs(2, 4))
 
 
-def test_without_matplotlib(monkeypatch):
-    display = ProjectionDisplay(*blobs(2, 4))
+def test_from_estimator_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"ProjectionDisplay.plot .* 'vicinal\[report\]'"):
-        display.plot()
     with pytest.raises(ImportError, match=r"from_estimator needs .* 'vicinal\[report\]'"):
         ProjectionDisplay.from_estimator(PCA(), *blobs(2, 4))
 
@@ -235,15 +208,135 @@ def test_importing_does_not_import_matplotlib():
     assert done.stdout == "False\n"
 
 
-def test_text_in_class_colors_can_be_read():
-    def luminance(color):
-        channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-        return np.dot((0.2126, 0.7152, 0.0722), linear)
+def test_points_without_labels_have_one_color():
+    embedding, _ = blobs(3, 60)
+    display = ProjectionDisplay.from_predictions(embedding, ax=new_axes())
+    points, styles = drawn(display)
+    assert sorted(map(tuple, points)) == sorted(map(tuple, embedding))
+    assert len(set(styles)) == 1
+    assert display.names_ == []
+    assert display.note_ is None
 
-    for index in range(10):
-        assert 1.05 / (luminance(readable(class_style(index)[0])) + 0.05) > 4.4
+
+def test_a_million_points_are_sampled():
+    rng = np.random.default_rng(0)
+    embedding, labels = rng.standard_normal((1_000_000, 2)), rng.integers(26, size=1_000_000)
+    display = ProjectionDisplay.from_predictions(embedding, labels, ax=new_axes())
+    points, _ = drawn(display)
+    assert 19_900 <= len(points) <= 20_000
+    assert note(display).startswith(f"a sample of {len(points):,} of 1,000,000 points")
+    assert len(texts(display)) == 26
 
 
-def test_styles_differ_for_as_many_classes_as_are_named():
-    assert len({class_style(index) for index in range(40)}) == 40
+def test_queries_are_marked_and_named():
+    embedding, labels = blobs(3, 60)
+    queries = [[0.0, 0.0], [1.0, 2.0]]
+    display = ProjectionDisplay.from_predictions(embedding, labels, new_axes(), queries=queries)
+    np.testing.assert_array_equal(display.queries_.get_offsets(), queries)
+    assert texts(display) == ["0", "1", "2", "1", "2"]
+    assert display.lines_ is None
+    assert note(display) == "stars: queries"
+
+
+def test_lines_lead_from_queries_to_their_nearest_points():
+    embedding, labels = blobs(2, 40, n_components=5)
+    queries = blobs(2, 2, n_components=5, seed=1)[0]
+    display = ProjectionDisplay.from_predictions(
+        embedding, labels, new_axes(), queries=queries, n_neighbors=3
+    )
+    distances = np.linalg.norm(embedding - queries[:, None], axis=2)  # in all components
+    expected = np.argsort(distances, axis=1)[:, :3]
+    np.testing.assert_array_equal(display.query_neighbors, expected)
+    plane = in_the_plane(embedding, labels)[0]
+    segments = np.array(display.lines_.get_segments()).reshape(2, 3, 2, 2)
+    np.testing.assert_allclose(segments[:, :, 1], plane[expected])
+    np.testing.assert_allclose(segments[:, 0, 0], display.queries_.get_offsets())
+    assert "their 3 nearest points" in note(display)
+
+
+def test_neighbors_of_queries_are_drawn_even_if_the_sample_leaves_them_out():
+    embedding = np.random.default_rng(0).standard_normal((50_000, 2))
+    display = ProjectionDisplay.from_predictions(
+        embedding, ax=new_axes(), queries=[[0.0, 0.0]], n_neighbors=20
+    )
+    points = set(map(tuple, drawn(display)[0]))
+    assert points >= set(map(tuple, embedding[display.query_neighbors[0]]))
+
+
+def test_queries_stay_inside_the_frame():
+    display = plot(*blobs(2, 500), queries=[[300.0, 0.0]])
+    assert display.ax_.get_xlim()[1] > 300
+    assert texts(display)[-1] == "query"
+
+
+def test_names_do_not_cover_queries():
+    embedding, labels = blobs(1, 50)
+    center = embedding[np.square(embedding - np.median(embedding, axis=0)).sum(axis=1).argmin()]
+    display = plot(embedding, labels, class_names=["amid"], queries=[center])
+    display.figure_.draw_without_rendering()
+    star = display.ax_.transData.transform(center)
+    for name in display.names_:
+        assert not Text.get_window_extent(name).contains(*star)
+
+
+def test_queries_of_one_component_stand_above_the_strips():
+    embedding, labels = blobs(3, 90, n_components=1)
+    display = plot(embedding, labels, queries=[[0.5]], query_names=["$new"])
+    (star,) = display.queries_.get_offsets()
+    assert star[0] == 0.5
+    assert drawn(display)[0][:, 1].max() < star[1] < display.ax_.get_ylim()[1]
+    assert texts(display)[-1] == "$new"
+
+
+def test_of_many_queries_the_first_are_named():
+    embedding, labels = blobs(1, 50)
+    display = plot(embedding, labels, queries=embedding[:20])
+    assert len(display.queries_.get_offsets()) == 20
+    assert len(texts(display)) == 1 + 12
+    assert "the first 12 are named" in note(display)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"query_names": ["a"]}, "query_names are given without queries"),
+        ({"queries": [[1.0]]}, "queries has 1 components, but embedding has 2"),
+        ({"queries": [[1.0, 2.0]], "query_names": []}, "query_names has 0 names, .* 1 queries"),
+        ({"queries": [[1.0, 2.0]], "query_neighbors": [[9]]}, "rows from 9 to 9.* has 4 rows"),
+        ({"queries": [[1.0, 2.0]], "query_neighbors": [0.5]}, "query_neighbors has shape"),
+    ],
+)
+def test_bad_queries(options, said):
+    with pytest.raises(ValueError, match=said):
+        plot(*blobs(2, 4), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"n_neighbors": 2}, "n_neighbors=2 are those of queries"),
+        ({"n_neighbors": 9, "queries": [[0.0, 0.0]]}, "n_neighbors=9 must be .* 0 to 4"),
+    ],
+)
+def test_bad_numbers_of_neighbors(options, said):
+    with pytest.raises(ValueError, match=said):
+        ProjectionDisplay.from_predictions(*blobs(2, 4), new_axes(), **options)
+
+
+def test_class_names_need_labels():
+    with pytest.raises(ValueError, match="class_names are given without labels"):
+        plot(np.zeros((3, 2)), None, class_names="ab")
+
+
+def test_distances_are_no_places():
+    X, y = blobs(2, 30)
+    with pytest.raises(TypeError, match="distances rather than places"):
+        ProjectionDisplay.from_estimator(DivergenceNeighbors().fit(X), X, y, new_axes())
+
+
+def test_an_embedding_without_transform_is_told_of_from_predictions():
+    X, y = blobs(2, 40)
+    model = DivergenceEmbedding(method="mds", gamma=0.1, random_state=0).fit(X)
+    model.set_params(method="tsne")  # which takes long to fit, and has no transform
+    with pytest.raises(TypeError, match=r"has no transform.* give its embedding_"):
+        ProjectionDisplay.from_estimator(model, X, y, new_axes())

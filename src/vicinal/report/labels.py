@@ -1,11 +1,40 @@
-"""Where the names of classes go so that they can be read."""
+"""Where names go so that they can be read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["class_anchors", "spread_labels"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+
+__all__ = ["Label", "class_anchors", "draw_labels", "name_size", "spread_labels"]
 
 _ROUNDS = 300
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name for a place in a picture.
+
+    Attributes
+    ----------
+    text : str
+    anchor : ndarray of shape (2,)
+        The place, in the coordinates of the data.
+    color : str or None
+        None: that of other text.
+    lift : float
+        How far above it the name stands, in points of 1/72 inch.
+    """
+
+    text: str
+    anchor: NDArray
+    color: str | None = None
+    lift: float = 0.0
 
 
 def class_anchors(points: NDArray, labels: NDArray, n_classes: int) -> NDArray:
@@ -41,7 +70,14 @@ def _most_central(members: NDArray) -> NDArray:
     return members[distances.argmin()]
 
 
-def spread_labels(anchors: NDArray, sizes: NDArray, lower: NDArray, upper: NDArray) -> NDArray:
+def spread_labels(
+    anchors: NDArray,
+    sizes: NDArray,
+    lower: NDArray,
+    upper: NDArray,
+    obstacles: NDArray | None = None,
+    obstacle_size: float = 0.0,
+) -> NDArray:
     """Centers of boxes near their anchors, pushed apart until none overlap.
 
     In a space too crowded for all of them some overlap remains.
@@ -54,6 +90,10 @@ def spread_labels(anchors: NDArray, sizes: NDArray, lower: NDArray, upper: NDArr
         Their widths and heights.
     lower, upper : ndarray of shape (2,)
         Corners of the space that the boxes stay in.
+    obstacles : ndarray of shape (m, 2), optional
+        Centers of squares that stay where they are and that no box should cover.
+    obstacle_size : float, default=0.0
+        Their width.
 
     Returns
     -------
@@ -69,10 +109,12 @@ def spread_labels(anchors: NDArray, sizes: NDArray, lower: NDArray, upper: NDArr
     True
     """
     low, high = lower + sizes / 2, np.maximum(upper - sizes / 2, lower + sizes / 2)
-    centers = anchors.astype(float)
+    centers, n = anchors.astype(float), len(anchors)
+    fixed = np.empty((0, 2)) if obstacles is None else obstacles
+    all_sizes = np.vstack([sizes, np.full(fixed.shape, obstacle_size)])
     for _ in range(_ROUNDS):
         centers = np.clip(centers, low, high)
-        pushes = _pushes(centers, sizes)
+        pushes = _pushes(np.vstack([centers, fixed]), all_sizes)[:n]
         if not pushes.any():
             break
         centers = centers + pushes
@@ -91,3 +133,88 @@ def _pushes(centers: NDArray, sizes: NDArray) -> NDArray:
     ways = np.where(gaps == 0, order, np.sign(gaps))
     # A little more than half the overlap: halves alone approach their aim but never get there.
     return np.where(colliding[:, :, None] & shorter, 0.52 * overlaps * ways, 0.0).sum(axis=1)
+
+
+def name_size(labels: Sequence[Label]) -> float:
+    """Size of names in points of 1/72 inch: large where they are few and short."""
+    return 13 if sum(len(x.text) for x in labels) <= 40 and len(labels) <= 12 else 10
+
+
+def draw_labels(
+    ax: "Axes",
+    labels: Sequence[Label],
+    font: float,
+    obstacles: NDArray | None = None,
+    obstacle_size: float = 0.0,
+) -> "list[Annotation]":
+    """Write names at their anchors, or near and with a line where those are too close.
+
+    They are placed for the figure's size now.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    labels : sequence of Label
+    font : float
+        Size, in points of 1/72 inch.
+    obstacles : ndarray of shape (m, 2), optional
+        Places, in the coordinates of the data, that no name should cover.
+    obstacle_size : float, default=0.0
+        Their width, in points of 1/72 inch.
+
+    Returns
+    -------
+    list of matplotlib Annotation
+    """
+    if not labels:
+        return []
+    places = _places(ax, labels, font, obstacles, obstacle_size)
+    return [_draw_label(ax, one, place, font) for one, place in zip(labels, places, strict=True)]
+
+
+def _places(
+    ax: "Axes",
+    labels: Sequence[Label],
+    font: float,
+    obstacles: NDArray | None,
+    obstacle_size: float,
+) -> NDArray:
+    """Offsets of names from their anchors, in points of 1/72 inch."""
+    to_points = 72 / ax.figure.dpi
+    anchors = ax.transData.transform([label.anchor for label in labels]) * to_points
+    lower, upper = ax.bbox.get_points() * to_points
+    sizes = np.array([(0.75 * font * max(len(x.text), 1) + 4, 1.15 * font) for x in labels])
+    lifts = np.array([(0.0, label.lift) for label in labels])
+    fixed = None if obstacles is None else ax.transData.transform(obstacles) * to_points
+    wanted = anchors + lifts
+    return spread_labels(wanted, sizes, lower, upper, fixed, obstacle_size) - anchors
+
+
+def _draw_label(ax: "Axes", label: Label, place: NDArray, font: float) -> "Annotation":
+    from matplotlib.patheffects import withStroke
+
+    from vicinal.report.colors import background, ink, readable
+
+    ground = background(ax)
+    # On an unknown ground only the color of other text can be trusted.
+    plain = label.color is None or ground is None
+    color = ink() if plain else readable(str(label.color), str(ground))
+    moved = float(np.hypot(place[0], place[1] - label.lift))
+    return ax.annotate(
+        label.text,
+        xy=(float(label.anchor[0]), float(label.anchor[1])),
+        xytext=(float(place[0]), float(place[1])),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        fontsize=font,
+        fontweight="bold",
+        color=color,
+        parse_math=False,  # a class may be called "$"
+        path_effects=[withStroke(linewidth=3, foreground=ground)] if ground else [],
+        arrowprops=_line(color) if moved > 0.9 * font else None,
+    )
+
+
+def _line(color: Any) -> dict[str, Any]:
+    return {"arrowstyle": "-", "color": color, "linewidth": 0.8, "shrinkA": 5, "shrinkB": 0}

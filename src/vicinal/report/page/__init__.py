@@ -1,0 +1,108 @@
+"""The report: one HTML file about a fitted model, to be opened, printed or sent.
+
+    rows and model → stages (raw, prepared, learned)
+                   → composing: judging, notes, interactive, learning, snippet → parts
+                   → rendering: parts and templates → HTML
+
+Nothing outside `rendering` writes HTML of user's text, and there all of it is escaped.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from vicinal.files import check_target, whole_file
+from vicinal.report.page.rendering import render, require_page_libraries
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    path: str | os.PathLike[str],
+    *,
+    X_test: ArrayLike | None = None,
+    y_test: ArrayLike | None = None,
+    cv: int | str | None = "auto",
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    title: str | None = None,
+    data_name: str | None = None,
+    command: str | None = None,
+    extras: Sequence[Any] = (),
+) -> None:
+    """Write a page about a fitted model that can be opened in any browser.
+
+    It shows what was fitted, how well nearest neighbors name classes before and
+    after, the rows as the model places them (with hover, classes to show and hide,
+    and the neighbors of a chosen row), which features matter, how the fit went, and
+    how to repeat it. It is one file and fetches nothing.
+
+    Parameters
+    ----------
+    model : fitted transformer or pipeline
+        NeighborhoodComponents, LocalComponents, LatentCoincidence or
+        DivergenceEmbedding, perhaps as the last step of a pipeline; others with a
+        `transform` to coordinates will do.
+    X : array-like of shape (n_samples, n_features)
+        Rows to show; of more than 100 000 a sample.
+    y : array-like of shape (n_samples,) or None
+        Their classes.
+    path : path-like
+        Where to write; a file there is replaced.
+    X_test, y_test : array-like, optional
+        Rows the model has not seen, to judge it by.
+    cv : int, "auto" or None, default="auto"
+        Without test rows, judge a model that learned from labels by so many folds, to
+        each of which it is fitted anew. "auto": 5 where the fit took at most 5 s. None:
+        by the neighbors of every row among the others, which flatters it.
+    feature_names : sequence of str, optional
+        None: those of the columns of `X`, or of the fit.
+    class_names : sequence of str, optional
+        In the order of the sorted classes. None: the labels themselves.
+    title : str, optional
+    data_name : str, optional
+        What the rows are.
+    command : str, optional
+        A command line that repeats the work, to be shown beside the Python code.
+    extras : sequence of vicinal.report.page.parts.Section
+        Further sections, to come first.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal import NeighborhoodComponents
+    >>> from vicinal.report import write_report
+    >>> iris = load_iris()
+    >>> model = NeighborhoodComponents(n_components=2).fit(iris.data, iris.target)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "iris.html")
+    ...     write_report(model, iris.data, iris.target, path, class_names=iris.target_names)
+    ...     path.read_text().startswith("<!doctype html>")
+    True
+    """
+    require_page_libraries("write_report")
+    if (X_test is None) != (y_test is None):
+        raise ValueError("X_test and y_test go together: give both, or none.")
+    check_target(path, "the report")
+    from vicinal.report.page.composing import Subject, compose
+
+    subject = Subject.of(model, X, y, feature_names, class_names)
+    report = compose(
+        subject,
+        test=None if X_test is None or y_test is None else (X_test, y_test),
+        cv=cv,
+        title=title,
+        data_name=data_name,
+        command=command,
+        extras=extras,
+    )
+    page = render(report)
+    with whole_file(path) as stream:
+        stream.write(page.encode())

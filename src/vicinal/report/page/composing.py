@@ -1,0 +1,305 @@
+"""From a fitted model and rows to the parts of a page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from vicinal.report.accuracy import NeighborsAccuracyDisplay
+from vicinal.report.models import last_step
+from vicinal.report.page.figures import Picture, figure_picture, svg_picture
+from vicinal.report.page.interactive import (
+    MOST_CHOOSABLE,
+    MOST_SHOWN,
+    Labels,
+    interactive_data,
+)
+from vicinal.report.page.judging import (
+    Judgement,
+    Verdict,
+    judge_between,
+    judge_by_folds,
+    judge_within,
+)
+from vicinal.report.page.learning import density_section, feature_section, learning_section
+from vicinal.report.page.notes import data_notes
+from vicinal.report.page.parts import Accuracy, Report, Section, Table
+from vicinal.report.page.snippet import python_snippet, versions
+from vicinal.report.page.stages import Stage, feature_names, stages_of
+from vicinal.report.plane import in_the_plane
+from vicinal.report.projection import ProjectionDisplay
+from vicinal.representation import fitted_facts
+
+__all__ = ["Subject", "compose"]
+
+N_NEIGHBORS = 5
+_FOLDS = 5
+_QUICK_FIT = 5.0  # seconds of a fit that may be repeated for each fold
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a page is about.
+
+    Attributes
+    ----------
+    model : fitted transformer or pipeline
+    X : array-like of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,) or None
+    labels : Labels or None
+    names : list of str
+        Of the features.
+    stages : list of Stage
+    """
+
+    model: Any
+    X: Any
+    y: NDArray | None
+    labels: Labels | None
+    names: list[str]
+    stages: list[Stage]
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any, names: Any, class_names: Any) -> "Subject":
+        """With what was given checked."""
+        stages = stages_of(model, X)
+        labels = None if y is None else _labels(y, stages[0].points, class_names)
+        known = None if y is None else column_or_1d(y)
+        return cls(model, X, known, labels, feature_names(model, X, names), stages)
+
+    @property
+    def learned_from_labels(self) -> bool:
+        """Whether the model's fit needs classes."""
+        return bool(getattr(last_step(self.model).__sklearn_tags__().target_tags, "required", 0))
+
+
+def _labels(y: Any, points: NDArray, class_names: Sequence[str] | None) -> Labels:
+    targets = column_or_1d(y)
+    check_consistent_length(points, targets)
+    classes, codes = np.unique(targets, return_inverse=True)
+    names = classes if class_names is None else class_names
+    if len(names) != len(classes):
+        raise ValueError(
+            f"class_names has {len(names)} names, but y has {len(classes)} classes: give one name "
+            "for each, in sorted order."
+        )
+    return Labels(codes.ravel(), [str(name) for name in names])
+
+
+def compose(
+    subject: Subject,
+    *,
+    test: tuple[ArrayLike, ArrayLike] | None = None,
+    cv: int | str | None = "auto",
+    title: str | None = None,
+    data_name: str | None = None,
+    command: str | None = None,
+    extras: Sequence[Section] = (),
+) -> Report:
+    """Everything a page says.
+
+    Parameters
+    ----------
+    subject : Subject
+    test : tuple of X and y, optional
+        Rows the model has not seen, to judge it by.
+    cv : int, "auto" or None
+        Folds to judge a model by that learned from labels.
+    title, data_name, command : str, optional
+    extras : sequence of Section
+        To come first.
+
+    Returns
+    -------
+    Report
+    """
+    model, before, after = subject.model, *subject.stages[-2:]
+    plane, equal, note = _plane(after.points)
+    name = type(last_step(model)).__name__
+    of = f" of {data_name}" if data_name else ""
+    about = f"{len(plane):,} rows{of}, {len(subject.names):,} features"
+    alt = _alt(name, subject, note)
+    return Report(
+        title=title or f"{name}{f': {data_name}' if data_name else ''}",
+        subtitle=f"{about}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        footer=f"Written by {versions()}. This file needs no network and sends nothing.",
+        facts=_facts(subject),
+        notes=data_notes(
+            subject.stages[0].points, subject.y, subject.names, len(subject.stages) > 2
+        ),
+        still=_still(plane, subject.labels, alt),
+        map_note=_map_note(len(plane), note),
+        map_alt=f"Interactive scatter plot. {alt}",
+        choice_note=_choice_note(len(plane)),
+        before_name=_inside(before.name),
+        data=interactive_data(
+            plane,
+            subject.labels,
+            before,
+            after,
+            subject.stages[0].points,
+            _shown_features(subject),
+            equal=equal,
+        ),
+        accuracy=_accuracy(subject, test, cv),
+        extras=extras,
+        sections=[
+            section
+            for section in (
+                feature_section(model, before, subject.names),
+                density_section(model, before, subject.names, subject.labels),
+                learning_section(model),
+            )
+            if section
+        ],
+        snippets=[python_snippet(model, subject.learned_from_labels, data_name)]
+        + ([command] if command else []),
+    )
+
+
+# ------------------------------------------------------------------------------------ the picture
+
+
+def _plane(points: NDArray) -> tuple[NDArray, bool, str]:
+    """Where rows are shown, whether both directions have one unit, and what was done to get it."""
+    plane, note = in_the_plane(points, np.zeros(len(points), dtype=int))
+    return plane, points.shape[1] > 1, note
+
+
+def _still(plane: NDArray, labels: Labels | None, alt: str) -> Picture:
+    from matplotlib.figure import Figure
+
+    codes, names = (None, None) if labels is None else (labels.codes, labels.names)
+    figure = Figure(figsize=(8.0, 6.0))
+    ProjectionDisplay(plane, codes, class_names=names).plot(ax=figure.subplots())
+    return figure_picture(figure, alt)
+
+
+def _alt(name: str, subject: Subject, note: str) -> str:
+    classes = ""
+    if subject.labels is not None:
+        shown = ", ".join(subject.labels.names[:30])
+        classes = f", in {len(subject.labels.names)} classes: {shown}"
+    return f"{len(subject.stages[-1].points):,} rows placed by {name}{classes}. {note}".strip()
+
+
+def _map_note(n: int, note: str) -> str:
+    sample = f"A sample of {MOST_SHOWN:,} of {n:,} rows. " if n > MOST_SHOWN else ""
+    return f"{note[:1].upper()}{note[1:]}{'. ' if note else ''}{sample}".strip()
+
+
+def _choice_note(n: int) -> str:
+    note = "Click a point, or give the number of a row, counted from 0. A star marks it in the "
+    note += "picture, squares its neighbors before, rings its neighbors after."
+    if n > MOST_CHOOSABLE:
+        among = f" among the {MOST_SHOWN:,} shown" if n > MOST_SHOWN else ""
+        note += f" The page carries the neighbors{among} of {MOST_CHOOSABLE:,} rows."
+    return note
+
+
+def _shown_features(subject: Subject) -> list[tuple[int, str]]:
+    """Columns of the raw rows, the most important first."""
+    X, prepared = subject.stages[0].points, subject.stages[-2].points
+    spread = np.var(X, axis=0)
+    A = getattr(last_step(subject.model), "components_", None)
+    if A is not None and A.shape[1] == X.shape[1]:
+        spread = np.square(A).sum(axis=0) * np.var(prepared, axis=0)
+    order = np.argsort(-spread, kind="stable")
+    return [(int(j), subject.names[j]) for j in order]
+
+
+# -------------------------------------------------------------------------------------- the facts
+
+
+def _facts(subject: Subject) -> list[tuple[str, str]]:
+    model, last = subject.model, last_step(subject.model)
+    changed = last.__repr__(N_CHAR_MAX=10**4)
+    facts = [("Model", changed)]
+    if model is not last:
+        facts.append(("Before it", ", ".join(type(step).__name__ for _, step in model.steps[:-1])))
+    shape = f"{len(subject.stages[0].points):,} × {len(subject.names):,}"
+    facts.append(("Rows × features", shape))
+    learned = fitted_facts(last)
+    if subject.labels is not None and "Classes" not in dict(learned):
+        facts.append(("Classes", f"{len(subject.labels.names)}"))
+    return [*facts, *learned]
+
+
+# ----------------------------------------------------------------------------------- the accuracy
+
+
+def _accuracy(
+    subject: Subject, test: tuple[ArrayLike, ArrayLike] | None, cv: int | str | None
+) -> Accuracy | None:
+    if subject.y is None or subject.labels is None or len(subject.labels.names) < 2:
+        return None
+    verdict = _verdict(subject, test, cv)
+    judged = verdict.judgements
+    best = max(one.accuracy for one in judged)
+    rows = [
+        [one.name, f"{one.n_coordinates:,}", f"{one.accuracy:.1%}", _percents(*one.interval)]
+        for one in judged
+    ]
+    table = Table(
+        ["Distances between", "Coordinates#", "Accuracy#", "95 % interval#"],
+        rows,
+        best=[i for i, one in enumerate(judged) if one.accuracy == best],
+    )
+    gain, low, high = judged[-1].gain_over(judged[-2])
+    said = (
+        f"Learned against {_inside(judged[-2].name)}, on the same rows: {100 * gain:+.1f} "
+        f"percentage points (95 % interval {100 * low:+.1f} to {100 * high:+.1f})."
+    )
+    return Accuracy(verdict.how, table, said, verdict.caution, [_curves(judged, verdict.how)])
+
+
+def _inside(name: str) -> str:
+    """As it stands within a sentence."""
+    return name[:1].lower() + name[1:]
+
+
+def _percents(low: float, high: float) -> str:
+    return f"{low:.1%} to {high:.1%}"
+
+
+def _verdict(
+    subject: Subject, test: tuple[ArrayLike, ArrayLike] | None, cv: int | str | None
+) -> Verdict:
+    assert subject.y is not None
+    if test is not None:
+        new, y_test = stages_of(subject.model, test[0]), column_or_1d(test[1])
+        check_consistent_length(new[0].points, y_test)
+        return judge_between(subject.stages, subject.y, new, y_test, N_NEIGHBORS)
+    folds = _n_folds(subject, cv)
+    if folds:
+        return judge_by_folds(subject.model, subject.X, subject.y, N_NEIGHBORS, folds)
+    return judge_within(subject.stages, subject.y, N_NEIGHBORS, subject.learned_from_labels)
+
+
+def _n_folds(subject: Subject, cv: int | str | None) -> int:
+    """How many folds to judge by; 0: none."""
+    if cv is None or not subject.learned_from_labels:
+        return 0
+    if not isinstance(cv, str):
+        return int(cv)
+    times = getattr(last_step(subject.model), "history_", {}).get("time", [np.inf])
+    return _FOLDS if times[-1] <= _QUICK_FIT and len(subject.stages[0].points) >= 2 * _FOLDS else 0
+
+
+def _curves(judged: list[Judgement], how: str) -> Picture:
+    """Accuracy against the number of neighbors."""
+    curves = {one.name: one.right.mean(axis=0) for one in judged}
+    most = len(next(iter(curves.values())))
+    numbers = np.arange(1, most + 1)
+
+    def draw(ax: Any) -> None:
+        NeighborsAccuracyDisplay(curves, numbers, len(judged[0].right)).plot(ax=ax)
+
+    alt = f"Accuracy for 1 to {most} neighbors at each stage. {how}"
+    return svg_picture(
+        draw, alt, key="accuracy", caption="Accuracy against the number of neighbors."
+    )

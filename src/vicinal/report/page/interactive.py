@@ -1,0 +1,149 @@
+"""What the page's script needs: places, classes, and the neighbors of rows to choose."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.report.page.choosing import Neighbors, nearest_of, spread_sample
+from vicinal.report.page.packing import on_a_grid, pack
+from vicinal.report.page.stages import Stage
+
+__all__ = ["MOST_CHOOSABLE", "MOST_SHOWN", "Labels", "interactive_data"]
+
+MOST_SHOWN = 100_000  # points in the picture
+MOST_CHOOSABLE = 2_000  # rows whose neighbors the page carries
+N_NEIGHBORS = 5
+_MOST_FEATURES = 4  # beside a neighbor
+
+# matplotlib's markers, as plotly calls them and as a path within (-6, 6).
+_SYMBOLS = {
+    "o": ("circle", "M-4,0a4,4 0 1 0 8,0a4,4 0 1 0 -8,0Z"),
+    "^": ("triangle-up", "M0,-5L5,4L-5,4Z"),
+    "s": ("square", "M-4,-4H4V4H-4Z"),
+    "v": ("triangle-down", "M0,5L5,-4L-5,-4Z"),
+    "D": ("diamond", "M0,-5L5,0L0,5L-5,0Z"),
+    "P": ("cross", "M-1.6,-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z"),
+    "<": ("triangle-left", "M-5,0L4,-5L4,5Z"),
+    "X": ("x", "M-5,-3L-3,-5L0,-2L3,-5L5,-3L2,0L5,3L3,5L0,2L-3,5L-5,3L-2,0Z"),
+    ">": ("triangle-right", "M5,0L-4,-5L-4,5Z"),
+    "p": ("pentagon", "M0,-5L4.8,-1.5L2.9,4H-2.9L-4.8,-1.5Z"),
+}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Classes of rows.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n,)
+    names : list of str
+    """
+
+    codes: NDArray
+    names: list[str]
+
+
+def interactive_data(
+    plane: NDArray,
+    labels: Labels | None,
+    before: Stage,
+    after: Stage,
+    X: NDArray,
+    features: list[tuple[int, str]],
+    *,
+    equal: bool,
+) -> dict[str, Any]:
+    """Everything the script draws and lists, of a sample of the rows where there are many.
+
+    Parameters
+    ----------
+    plane : ndarray of shape (n, 2)
+        Where the picture shows the rows.
+    labels : Labels or None
+    before, after : Stage
+        Between which neighbors are compared.
+    X : ndarray of shape (n, n_features)
+    features : list of tuple of int and str
+        Columns of X to show beside a neighbor, and their names; at most four are.
+    equal : bool
+        Whether both coordinates have the same unit.
+
+    Returns
+    -------
+    dict
+        Ready for JSON.
+    """
+    shown = spread_sample(None if labels is None else labels.codes, len(plane), MOST_SHOWN)
+    codes = None if labels is None else labels.codes[shown]
+    x, y = on_a_grid(plane[shown])
+    points = {
+        "x": pack(x),
+        "y": pack(y),
+        "rows": None if len(shown) == len(plane) else pack(shown.astype(np.int32)),
+        "labels": None if codes is None else pack(codes.astype(np.uint16)),
+    }
+    return {
+        "points": points,
+        "classes": _classes(labels),
+        "equal": equal,
+        "choice": _choice(shown, codes, before, after, X, features[:_MOST_FEATURES]),
+    }
+
+
+def _classes(labels: Labels | None) -> list[dict[str, str]]:
+    from vicinal.report.colors import class_style
+
+    found = []
+    for c, name in enumerate(["rows"] if labels is None else labels.names):
+        color, marker = class_style(c)
+        symbol, path = _SYMBOLS[marker]
+        found.append({"name": name, "color": color, "symbol": symbol, "path": path})
+    return found
+
+
+def _choice(
+    shown: NDArray,
+    codes: NDArray | None,
+    before: Stage,
+    after: Stage,
+    X: NDArray,
+    features: list[tuple[int, str]],
+) -> dict[str, Any]:
+    """Neighbors, among the rows shown, of some of them."""
+    some = spread_sample(codes, len(shown), MOST_CHOOSABLE)
+    near = {
+        "before": nearest_of(some, before.points[shown], N_NEIGHBORS),
+        "after": nearest_of(some, after.points[shown], N_NEIGHBORS),
+    }
+    described = np.unique(np.concatenate([some, *(found.who.ravel() for found in near.values())]))
+    values = X[np.ix_(shown[described], [column for column, _ in features])]
+    first = some[_most_changed(near, codes, some)]
+    return {
+        "k": near["after"].who.shape[1],
+        "first": int(shown[first]),
+        "rows": pack(shown[some].astype(np.int32)),
+        "described": pack(shown[described].astype(np.int32)),
+        "features": [name for _, name in features],
+        "values": pack(values.astype(np.float32)),
+        **{
+            when: {
+                "who": pack(shown[found.who].astype(np.int32)),
+                "distance": pack(found.distance.astype(np.float32)),
+            }
+            for when, found in near.items()
+        },
+    }
+
+
+def _most_changed(near: dict[str, Neighbors], codes: NDArray | None, some: NDArray) -> int:
+    """A row worth looking at first: the one whose neighborhood gained most of its class."""
+    if codes is None:
+        return 0
+    own = codes[some][:, None]
+    gain = (codes[near["after"].who] == own).sum(axis=1) - (codes[near["before"].who] == own).sum(
+        axis=1
+    )
+    return int(gain.argmax())

@@ -1,0 +1,212 @@
+"""How often neighbors name the class of a row right, before and after: with intervals."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.neighbors import NearestNeighbors
+
+from vicinal.report.calibration import wilson_interval
+from vicinal.report.page.choosing import nearest_of, spread_sample
+from vicinal.report.page.stages import Stage, stages_of
+from vicinal.report.voting import votes
+
+__all__ = ["Judgement", "Verdict", "judge_between", "judge_by_folds", "judge_within"]
+
+Z = 1.959964  # of an interval that holds with a probability of 95 %
+MOST_JUDGED = 5_000  # rows by their neighbors among all others
+MOST_NEIGHBORS = 31  # for the curve over their number
+FLATTERED = (
+    "The model learned from labels. If it was fitted to these very rows, what it learned is "
+    "flattered here: judge it by rows it has not seen."
+)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Which rows were named right at one stage, by how many neighbors.
+
+    Attributes
+    ----------
+    name : str
+    n_coordinates : int
+    right : ndarray of bool, shape (n_judged, most)
+        By the first, the first two, ... neighbors.
+    n_neighbors : int
+        The number of them that is looked at first.
+    """
+
+    name: str
+    n_coordinates: int
+    right: NDArray
+    n_neighbors: int
+
+    @property
+    def correct(self) -> NDArray:
+        """Which rows `n_neighbors` name right."""
+        return self.right[:, self.n_neighbors - 1]
+
+    @property
+    def accuracy(self) -> float:
+        """Share of rows named right."""
+        return float(self.correct.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the accuracy lies with a probability of 95 %."""
+        low, high = wilson_interval(self.correct.mean(), np.array(len(self.correct)))
+        return float(low), float(high)
+
+    def gain_over(self, other: "Judgement") -> tuple[float, float, float]:
+        """Difference of two accuracies on the same rows, and its 95 % interval."""
+        change = self.correct.astype(float) - other.correct
+        gain = float(change.mean())
+        reach = Z * float(change.std()) / sqrt(len(change))
+        return gain, gain - reach, gain + reach
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Judgements of the same rows at every stage.
+
+    Attributes
+    ----------
+    judgements : list of Judgement
+        In the order of the stages.
+    n_neighbors : int
+    how : str
+        What was done, in a sentence.
+    caution : str
+        What to keep in mind; may be empty.
+    """
+
+    judgements: list[Judgement]
+    n_neighbors: int
+    how: str
+    caution: str = ""
+
+
+def judge_between(
+    train: list[Stage], y: NDArray, test: list[Stage], y_test: NDArray, n_neighbors: int
+) -> Verdict:
+    """Test rows by their neighbors among the training rows, at every stage.
+
+    Parameters
+    ----------
+    train, test : list of Stage
+    y, y_test : ndarray
+    n_neighbors : int
+
+    Returns
+    -------
+    Verdict
+    """
+    k = min(n_neighbors, len(y))
+    judgements = [
+        Judgement(new.name, *_named(stage.points, y, new.points, y_test), k)
+        for stage, new in zip(train, test, strict=True)
+    ]
+    how = f"{len(y_test):,} test rows, named by their {k} nearest among {len(y):,} training rows."
+    return Verdict(judgements, k, how)
+
+
+def judge_within(stages: list[Stage], y: NDArray, n_neighbors: int, supervised: bool) -> Verdict:
+    """Rows by their neighbors among the others; of many rows, a sample.
+
+    Parameters
+    ----------
+    stages : list of Stage
+    y : ndarray
+    n_neighbors : int
+    supervised : bool
+        Whether the model has seen labels.
+
+    Returns
+    -------
+    Verdict
+    """
+    k = min(n_neighbors, len(y) - 1)
+    rows = spread_sample(y, len(y), MOST_JUDGED)
+    judgements = []
+    for stage in stages:
+        near = nearest_of(rows, stage.points, MOST_NEIGHBORS).who
+        judgements.append(Judgement(stage.name, stage.points.shape[1], _right(y[near], y[rows]), k))
+    every = f"Each of the {len(y):,} rows"
+    if len(rows) < len(y):
+        every = f"A sample of {len(rows):,} of {len(y):,} rows, each"
+    how = f"{every} named by its {k} nearest among all others."
+    return Verdict(judgements, k, how, FLATTERED if supervised else "")
+
+
+def judge_by_folds(model: Any, X: Any, y: NDArray, n_neighbors: int, n_folds: int) -> Verdict:
+    """Each fold of the rows by neighbors in the others, to which a copy of the model is fitted.
+
+    Parameters
+    ----------
+    model : estimator
+    X : array-like of shape (n, n_features)
+    y : ndarray of shape (n,)
+    n_neighbors, n_folds : int
+
+    Returns
+    -------
+    Verdict
+    """
+    rows = X if hasattr(X, "iloc") else np.asarray(X)
+    found: list[list[Judgement]] = []
+    order: list[NDArray] = []
+    for train, test in _folds(y, n_folds):
+        fitted = _fitted_copy(model, _rows(rows, train), y[train])
+        old, new = stages_of(fitted, _rows(rows, train)), stages_of(fitted, _rows(rows, test))
+        found.append(judge_between(old, y[train], new, y[test], n_neighbors).judgements)
+        order.append(test)
+    judgements = [_joined(parts, np.concatenate(order)) for parts in zip(*found, strict=True)]
+    k = judgements[0].n_neighbors
+    how = (
+        f"{n_folds}-fold cross-validation: each of the {len(y):,} rows, named by its {k} nearest "
+        "in the other folds, to which the model was fitted anew."
+    )
+    return Verdict(judgements, k, how)
+
+
+def _joined(parts: Sequence[Judgement], order: NDArray) -> Judgement:
+    """Judgements of all folds, in the order of the rows."""
+    most = min(part.right.shape[1] for part in parts)
+    right = np.concatenate([part.right[:, :most] for part in parts])[np.argsort(order)]
+    k = min(part.n_neighbors for part in parts)
+    return Judgement(parts[0].name, parts[0].n_coordinates, right, k)
+
+
+def _named(keys: NDArray, labels: NDArray, queries: NDArray, truth: NDArray) -> tuple[int, NDArray]:
+    """Number of coordinates, and which queries are named right by how many neighbors."""
+    index = NearestNeighbors(n_neighbors=min(MOST_NEIGHBORS, len(keys))).fit(keys)
+    near = index.kneighbors(queries, return_distance=False)
+    return keys.shape[1], _right(labels[near], truth)
+
+
+def _right(near: NDArray, truth: NDArray) -> NDArray:
+    """From the classes of neighbors, nearest first, shape (n, most)."""
+    classes, codes = np.unique(np.append(near.ravel(), truth), return_inverse=True)
+    voted = votes(codes[: near.size].reshape(near.shape), len(classes))
+    return np.asarray(voted == codes[near.size :, None])
+
+
+def _fitted_copy(model: Any, X: Any, y: NDArray) -> Any:
+    with warnings.catch_warnings():  # what it had to say, it has said in the fit reported on
+        warnings.simplefilter("ignore")
+        return clone(model).fit(X, y)
+
+
+def _folds(y: NDArray, n_folds: int) -> Any:
+    splits = KFold if np.unique(y, return_counts=True)[1].min() < n_folds else StratifiedKFold
+    return splits(n_folds, shuffle=True, random_state=0).split(np.zeros(len(y)), y)
+
+
+def _rows(X: Any, which: NDArray) -> Any:
+    return X.iloc[which] if hasattr(X, "iloc") else X[which]

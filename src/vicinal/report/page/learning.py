@@ -1,0 +1,133 @@
+"""Sections on what was learned: features, density, and how the fit went."""
+
+from typing import Any
+
+import numpy as np
+
+from vicinal.report.convergence import ConvergenceDisplay
+from vicinal.report.density import DensityDisplay
+from vicinal.report.importance import FeatureImportanceDisplay
+from vicinal.report.metric import MetricDisplay
+from vicinal.report.models import feature_names_of, last_step
+from vicinal.report.page.figures import Picture, svg_picture
+from vicinal.report.page.interactive import Labels
+from vicinal.report.page.parts import Section, Table
+from vicinal.report.page.stages import Stage
+from vicinal.report.spectrum import SpectrumDisplay
+
+__all__ = ["density_section", "feature_section", "learning_section"]
+
+_MOST_BARS = 15
+_MOST_CELLS = 20
+_N_OUTLIERS = 10
+
+
+def feature_section(model: Any, before: Stage, names: list[str]) -> Section | None:
+    """Which features the learned distance listens to; None where there is no linear map."""
+    last = last_step(model)
+    if not _has_map(last):
+        return None
+    names, X = _entering_names(model, before, names), before.points
+
+    def bars(ax: Any) -> None:
+        FeatureImportanceDisplay.from_estimator(
+            last, X, feature_names=names, max_features=_MOST_BARS, title="", ax=ax
+        )
+
+    def cells(ax: Any) -> None:
+        MetricDisplay.from_estimator(
+            last, X, feature_names=names, normalize=True, max_features=_MOST_CELLS, title="", ax=ax
+        )
+
+    share = np.square(last.components_).sum(axis=0) * X.var(axis=0)
+    first = ", ".join(names[j] for j in np.argsort(-share)[:3])
+    pictures = [
+        svg_picture(
+            bars,
+            f"Bars of importance; the most important: {first}",
+            key="bars",
+            caption="How much of the learned squared distance between two rows is due to each "
+            "feature by itself, on average.",
+            size=(5.4, 4.6),
+        ),
+        svg_picture(
+            cells,
+            "Heat map of the learned metric",
+            key="cells",
+            caption="The metric for features of equal spread: differences in two features that go "
+            "the same way count more (positive) or less (negative).",
+            size=(5.4, 4.6),
+        ),
+    ]
+    return Section("Which features matter", [], pictures)
+
+
+def _has_map(model: Any) -> bool:
+    return getattr(model, "components_", np.empty(0)).ndim == 2
+
+
+def _entering_names(model: Any, before: Stage, names: list[str]) -> list[str]:
+    """Of the features that reach the model: the raw ones, unless steps before it made others."""
+    n = before.points.shape[1]
+    return names if len(names) == n else feature_names_of(model, None, n)
+
+
+def density_section(
+    model: Any, before: Stage, names: list[str], labels: Labels | None
+) -> Section | None:
+    """Where the data are dense, and which rows stand apart; None for models without a density."""
+    last = last_step(model)
+    if not hasattr(last, "score_samples"):
+        return None
+    names = _entering_names(model, before, names)
+    log_density = last.score_samples(before.points)
+
+    def draw(ax: Any) -> None:
+        if before.points.shape[1] > 1:
+            DensityDisplay.from_estimator(last, before.points, feature_names=names, title="", ax=ax)
+        else:
+            ax.hist(log_density, bins="auto")
+            ax.set_xlabel("log-density")
+
+    picture = svg_picture(draw, "Density of the rows, outliers ringed", key="density")
+    text = f"Mean log-density of these rows: {log_density.mean():.4g}."
+    return Section("Density and outliers", [text], [picture], _outlier_table(log_density, labels))
+
+
+def _outlier_table(log_density: Any, labels: Labels | None) -> Table:
+    rows = []
+    for row in np.argsort(log_density)[:_N_OUTLIERS]:
+        named = [] if labels is None else [labels.names[labels.codes[row]]]
+        rows.append([f"{row}", *named, f"{log_density[row]:.4g}"])
+    headings = ["Row#", *([] if labels is None else ["Class"]), "Log-density#"]
+    return Table(headings, rows, caption="The least likely rows, counted from 0")
+
+
+def learning_section(model: Any) -> Section | None:
+    """How the fit went; None for models that keep no record of it."""
+    last = last_step(model)
+    pictures, texts = [], []
+    history = getattr(last, "history_", {})
+    if len(history.get("objective", ())) > 1:
+        pictures.append(_convergence(last, history))
+    if _has_map(last) or hasattr(last, "eigenvalues_"):
+        pictures.append(_spectrum(last))
+    if hasattr(last, "engine_"):
+        texts.append(f"Sums over pairs by the engine {last.engine_!r}: {last.engine_reason_}.")
+    if len(history.get("time", ())):
+        updates = "1 update" if last.n_iter_ == 1 else f"{last.n_iter_} updates"
+        texts.append(f"{updates} in {history['time'][-1]:.2f} s.")
+    return Section("How the fit went", texts, pictures) if pictures or texts else None
+
+
+def _convergence(last: Any, history: Any) -> Picture:
+    first, final = history["objective"][0], history["objective"][-1]
+    alt = f"The objective over the updates, from {first:.4g} to {final:.4g}"
+    draw = lambda ax: ConvergenceDisplay.from_estimator(last, title="", ax=ax)  # noqa: E731
+    return svg_picture(draw, alt, key="convergence", caption="Objective against update.")
+
+
+def _spectrum(last: Any) -> Picture:
+    draw = lambda ax: SpectrumDisplay.from_estimator(last, title="", ax=ax)  # noqa: E731
+    alt = "Spectrum of what was learned"
+    return svg_picture(draw, alt, key="spectrum", caption="How many directions count.")

@@ -1,0 +1,96 @@
+"""The same rows before and after a model: as they came, as it got them, as it places them."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+
+from vicinal.report.models import check_names, last_step
+
+__all__ = ["Stage", "feature_names", "stages_of"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Rows at one place on their way through a model.
+
+    Attributes
+    ----------
+    name : str
+    points : ndarray of shape (n_samples, n_coordinates)
+    """
+
+    name: str
+    points: NDArray
+
+
+def stages_of(model: Any, X: ArrayLike) -> list[Stage]:
+    """The rows raw, after the steps before the model where there are any, and learned.
+
+    Parameters
+    ----------
+    model : fitted transformer or pipeline
+    X : array-like of shape (n_samples, n_features)
+
+    Returns
+    -------
+    list of Stage
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from vicinal import NeighborhoodComponents
+    >>> from vicinal.report.page.stages import stages_of
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), NeighborhoodComponents(n_components=2)).fit(X, y)
+    >>> [(stage.name, stage.points.shape[1]) for stage in stages_of(model, X)]
+    [('Raw features', 4), ('After StandardScaler', 4), ('Learned', 2)]
+    """
+    last = last_step(model)
+    stages = [Stage("Raw features", np.asarray(X, dtype=np.float64))]
+    with warnings.catch_warnings():
+        # Names of columns are for the reader of the report; the rows are the same without.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        prepared: Any = X
+        if isinstance(model, Pipeline) and len(model.steps) > 1:
+            before = model[:-1]
+            prepared = before.transform(X)
+            names = ", ".join(type(step).__name__ for _, step in before.steps)
+            stages.append(Stage(f"After {names}", _dense(prepared)))
+        return [*stages, Stage("Learned", _placed(last, prepared))]
+
+
+def _placed(model: Any, X: Any) -> NDArray:
+    """Coordinates the model gives to rows."""
+    if hasattr(model, "transform"):
+        Z = model.transform(X)
+    elif len(getattr(model, "embedding_", ())) == len(X):
+        Z = model.embedding_  # t-SNE and UMAP place their training rows only
+    else:
+        raise TypeError(
+            f"{type(model).__name__} places no rows (it has no transform): a report needs a model "
+            "with coordinates, such as NeighborhoodComponents, LocalComponents, "
+            "LatentCoincidence or DivergenceEmbedding."
+        )
+    if Z.shape[1] == getattr(model, "n_samples_fit_", -1):
+        raise TypeError(
+            f"{type(model).__name__} gives distances rather than coordinates: report on a "
+            "DivergenceEmbedding of them."
+        )
+    return _dense(Z)
+
+
+def _dense(Z: Any) -> NDArray:
+    return np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z, dtype=np.float64)
+
+
+def feature_names(model: Any, X: Any, given: Any = None) -> list[str]:
+    """Names of the raw features: as given, of the data's columns, of the fit, or x0, x1, ..."""
+    choices = (given, getattr(X, "columns", None), getattr(model, "feature_names_in_", None))
+    named = next((names for names in choices if names is not None), None)
+    return check_names(named, np.shape(X)[1])

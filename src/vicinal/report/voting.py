@@ -1,0 +1,149 @@
+"""Neighbors that vote for a class, for every number of them at once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from vicinal.inputs.checks import check_choice, check_count
+from vicinal.report.edges import other_neighbors
+from vicinal.report.models import projected
+from vicinal.report.plane import sample
+
+__all__ = ["accuracies_of", "spaces_of", "votes", "with_baselines"]
+
+MOST_SCORED = 5_000
+_BLOCK_NUMBERS = 4_000_000  # votes of points for classes held at a time
+
+
+def votes(classes: NDArray, n_classes: int) -> NDArray:
+    """What the first k neighbors say, for every k, shape (n, k).
+
+    The class with most votes wins; of several with as many, the one whose nearest member is
+    nearest.
+
+    Parameters
+    ----------
+    classes : ndarray of int, shape (n, k)
+        Classes of the neighbors of each point, nearest first.
+    n_classes : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.report.voting import votes
+    >>> votes(np.array([[0, 1, 1, 0, 0]]), 2)
+    array([[0, 0, 1, 0, 0]])
+    """
+    n, most = classes.shape
+    winners = np.empty((n, most), dtype=classes.dtype)
+    step = max(1, _BLOCK_NUMBERS // n_classes)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        winners[rows] = _votes(classes[rows], n_classes)
+    return winners
+
+
+def _votes(classes: NDArray, n_classes: int) -> NDArray:
+    n, most = classes.shape
+    every, winners = np.arange(n), np.empty((n, most), dtype=classes.dtype)
+    # A vote counts for more than any place; the place of the first one settles ties.
+    vote = most + 1
+    points = np.zeros((n, n_classes), dtype=np.int64)
+    leader, lead = classes[:, 0], np.zeros(n, dtype=np.int64)
+    for k in range(most):
+        voted = classes[:, k]
+        points[every, voted] += np.where(points[every, voted] == 0, vote - k, vote)
+        gained = points[every, voted]
+        # Only the class that gained can have got ahead.
+        leader, lead = np.where(gained > lead, voted, leader), np.maximum(lead, gained)
+        winners[:, k] = leader
+    return winners
+
+
+def accuracies_of(
+    embeddings: Mapping[str, ArrayLike],
+    y: ArrayLike,
+    test_embeddings: Mapping[str, ArrayLike] | None,
+    y_test: ArrayLike | None,
+    most: int,
+) -> tuple[dict[str, NDArray], int, str]:
+    """Share of points named right by 1 to `most` neighbors, how many points, and what was done."""
+    if (test_embeddings is None) != (y_test is None):
+        given, missing = ("y_test", "test rows") if y_test is not None else ("test rows", "y_test")
+        raise ValueError(f"{given} are given without {missing}: both are needed, or neither.")
+    if not embeddings:
+        raise ValueError("there is no metric to look at: name at least one.")
+    targets = column_or_1d(y)
+    wanted = targets if y_test is None else column_or_1d(y_test)
+    classes, codes = np.unique(np.append(targets, wanted), return_inverse=True)
+    known, asked = codes[: len(targets)], codes[len(targets) :]
+    n_others = len(targets) - (y_test is None)
+    check_count("max_neighbors", most, 1, n_others, " (number of points there are)")
+    rows = np.sort(sample(asked, MOST_SCORED))
+    found = {}
+    for name, points in embeddings.items():
+        test = None if test_embeddings is None else test_embeddings[name]
+        near = known[_neighbors(name, points, test, len(targets), len(wanted), rows, most)]
+        found[name] = (votes(near, len(classes)) == asked[rows, None]).mean(axis=0)
+    return found, len(rows), _note(len(rows), len(wanted), len(targets), y_test is not None)
+
+
+def _neighbors(
+    name: str,
+    points: ArrayLike,
+    test: ArrayLike | None,
+    n: int,
+    n_test: int,
+    rows: NDArray,
+    k: int,
+) -> NDArray:
+    """Positions of the k nearest of the chosen test points, or of points among the others."""
+    keys = check_array(points, dtype=np.float64, input_name=f"embedding {name!r}")
+    check_consistent_length(keys, np.empty(n))
+    if test is None:
+        return other_neighbors(keys, rows, k)
+    queries = check_array(test, dtype=np.float64, input_name=f"test embedding {name!r}")
+    check_consistent_length(queries, np.empty(n_test))
+    index = NearestNeighbors(n_neighbors=k).fit(keys)
+    return index.kneighbors(queries[rows], return_distance=False)
+
+
+def _note(n_scored: int, n_asked: int, n_known: int, is_test: bool) -> str:
+    some = f"a sample of {n_scored:,} of {n_asked:,}" if n_scored < n_asked else f"{n_scored:,}"
+    if is_test:
+        return f"{some} test points, their neighbors among {n_known:,} others"
+    return f"leave-one-out: {some} points, each with neighbors among all others"
+
+
+def spaces_of(estimators: Mapping[str, Any], X: ArrayLike) -> dict[str, NDArray]:
+    """Points under each metric; those of None as they are."""
+    return {
+        str(name): np.asarray(X) if estimator is None else projected(estimator, X)
+        for name, estimator in estimators.items()
+    }
+
+
+def with_baselines(
+    estimator: Any, name: str, X: ArrayLike, baselines: Sequence[str]
+) -> dict[str, Any]:
+    """The estimator by its name, then simple metrics fitted to X."""
+    if isinstance(baselines, str):
+        raise ValueError(f"baselines={baselines!r} must be a list: use [{baselines!r}].")
+    estimators: dict[str, Any] = {name: estimator}
+    for baseline in baselines:
+        check_choice("baselines", baseline, ("raw", "standardized", "pca"))
+        if baseline == "raw":
+            estimators["raw"] = None
+        elif baseline == "standardized":
+            estimators["standardized"] = StandardScaler().fit(X)
+        else:
+            width = min(projected(estimator, X).shape[1], *np.shape(X))
+            estimators["PCA"] = make_pipeline(StandardScaler(), PCA(width, random_state=0)).fit(X)
+    return estimators
