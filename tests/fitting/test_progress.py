@@ -1,8 +1,10 @@
 import io
 
 import numpy as np
+import pytest
 
-from vicinal.fitting.progress import ProgressBar
+from vicinal.fitting.loop import run
+from vicinal.fitting.progress import ProgressBar, display_of, shown_by
 from vicinal.fitting.update import Update
 
 
@@ -37,3 +39,43 @@ def test_a_file_gets_a_line_now_and_then():
     lines = stream.getvalue().splitlines()
     assert len(lines) == 2
     assert "\r" not in stream.getvalue()
+
+
+class Listener:
+    def __init__(self, name, max_iter):
+        self.heard = [(name, max_iter)]
+
+    def __call__(self, update):
+        self.heard.append(update.iteration)
+
+    def close(self, message):
+        self.heard.append(message)
+
+
+def climb(start, report):
+    for i in range(5):
+        if report(start + i, float(i)):
+            break
+    return True, "climbed"
+
+
+def test_a_program_can_show_fits_its_own_way(capsys):
+    made = []
+
+    def make(name, max_iter):
+        made.append(Listener(name, max_iter))
+        return made[-1]
+
+    with shown_by(make):
+        for verbose in (0, 1):
+            run(climb, np.ones(1), max_iter=10, tol=0.0, name="Climb", verbose=verbose)
+    expected = [("Climb", 10), 0, 1, 2, 3, 4, "climbed"]
+    assert [listener.heard for listener in made] == [expected, expected]
+    assert capsys.readouterr().err == ""
+
+
+def test_afterwards_fits_are_shown_as_before():
+    with pytest.raises(ZeroDivisionError), shown_by(Listener):
+        raise ZeroDivisionError
+    assert display_of("Fit", 10, verbose=0) is None
+    assert isinstance(display_of("Fit", 10, verbose=1), ProgressBar)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from vicinal.fitting.progress import ProgressBar
+from vicinal.fitting.progress import display_of
 from vicinal.fitting.update import Update
 
 __all__ = ["Callback", "Method", "Outcome", "Report", "Update", "Validation", "few_updates", "run"]
@@ -138,7 +138,7 @@ def run(
     ConvergenceWarning
         If it ends for any reason but convergence or a callback's wish.
     """
-    progress = ProgressBar(name, max_iter) if verbose else None
+    progress = display_of(name, max_iter, verbose)
     listeners: list[Callback] = [*callbacks, *([progress] if progress else [])]
     record = _Record(max_iter, tol, validation, scheduled, listeners)
     try:

@@ -2,14 +2,72 @@
 
 import sys
 import time
-from typing import TextIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol, TextIO
 
 from vicinal.fitting.update import Update
 
-__all__ = ["ProgressBar"]
+__all__ = ["Display", "ProgressBar", "display_of", "shown_by"]
 
 _WIDTH = 20
 _SECONDS_BETWEEN_LINES = 5.0
+
+
+class Display(Protocol):
+    """What shows how a fit is doing."""
+
+    def __call__(self, update: Update) -> None:
+        """Show the update."""
+        ...
+
+    def close(self, message: str) -> None:
+        """Say why it ended."""
+        ...
+
+
+# Makes a display from the name of a fit and its largest number of updates.
+MakeDisplay = Callable[[str, int], Display]
+
+_make_display: ContextVar[MakeDisplay | None] = ContextVar("make_display", default=None)
+
+
+@contextmanager
+def shown_by(make: MakeDisplay) -> Iterator[None]:
+    """Let all fits in the block be shown by displays of another kind, whatever their `verbose`.
+
+    For programs around the library that have a screen of their own.
+
+    Parameters
+    ----------
+    make : callable
+        From the name of a fit and its largest number of updates to a `Display`.
+    """
+    token = _make_display.set(make)
+    try:
+        yield
+    finally:
+        _make_display.reset(token)
+
+
+def display_of(name: str, max_iter: int, verbose: int) -> Display | None:
+    """The display of a fit, or None where nobody asked for one.
+
+    Parameters
+    ----------
+    name : str
+    max_iter : int
+    verbose : int
+
+    Returns
+    -------
+    Display or None
+    """
+    make = _make_display.get()
+    if make is not None:
+        return make(name, max_iter)
+    return ProgressBar(name, max_iter) if verbose else None
 
 
 class ProgressBar:

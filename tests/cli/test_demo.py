@@ -9,11 +9,10 @@ import warnings
 from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from cli.helpers import assert_one_line, run
 
 import vicinal
 from vicinal import demo
-from vicinal.cli import build_app, main
 from vicinal.nca import NeighborhoodComponents
 
 in_the_main_thread = pytest.mark.skipif(
@@ -24,10 +23,26 @@ in_the_main_thread = pytest.mark.skipif(
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-@pytest.fixture(autouse=True)
-def in_an_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
+@pytest.fixture(scope="module")
+def compared():
+    """What a comparison of few images in two dimensions found."""
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setattr(demo, "DIMENSIONS", (2,))
+        warnings.filterwarnings("ignore", "the neighborhood graph has")  # of so few points
+        told = []
+        result = demo.compare(demo.load_split(3, n_rows=200), lambda *step: told.append(step))
+    return result, told
+
+
+@pytest.fixture
+def no_work(compared, monkeypatch):
+    """The comparison is there already."""
+
+    def compare(split, on_step):
+        on_step("Fitting", 1, 1)
+        return compared[0]
+
+    monkeypatch.setattr(demo, "compare", compare)
 
 
 @pytest.fixture
@@ -45,76 +60,52 @@ def no_fit(monkeypatch):
     monkeypatch.setattr(NeighborhoodComponents, "fit", fit)
 
 
-def run(*args):
-    try:
-        runner = CliRunner(mix_stderr=False)
-    except TypeError:  # newer ones never mix
-        runner = CliRunner()
-    return runner.invoke(build_app(), args)
-
-
-def run_main(capsys, *args):
-    """Exit code, stdout and stderr of the entry point."""
-    with pytest.raises(SystemExit) as ended:
-        main(args)
-    if isinstance(ended.value.code, str):  # as the interpreter does with it
-        return 1, capsys.readouterr().out, ended.value.code + "\n"
-    return ended.value.code, *capsys.readouterr()
-
-
-def assert_one_line(text, *parts):
-    assert text.count("\n") == 1
-    assert text.endswith("\n")
-    assert "Traceback" not in text
-    for part in parts:
-        assert part in text
-
-
-def test_demo_prints_a_table_and_saves_a_picture(few_rows, tmp_path):
+def test_demo_prints_tables_and_writes_a_page(no_work, tmp_path):
     result = run("demo", "--seed", "3")
     assert result.exit_code == 0
-    for words in ("140 training and 60 test", "seed 3", "Raw pixels", "PCA", "LDA", "own rule"):
+    for words in (
+        "140 training and 60 test",
+        "seed 3",
+        "Raw pixels",
+        "PCA",
+        "NeighborhoodComponents *",
+        "LatentCoincidence *",
+        "LocalComponents *",
+        "DivergenceEmbedding *",
+        "KernelDensity",
+    ):
         assert words in result.stdout
-    assert "Picture: vicinal-demo.png" in result.stdout
+    assert "Report: vicinal-demo.html" in result.stdout
     assert result.stderr == ""  # no progress where there is no terminal
     assert max(map(len, result.stdout.splitlines())) <= 80
-    assert (tmp_path / "vicinal-demo.png").read_bytes().startswith(PNG)
+    page = (tmp_path / "vicinal-demo.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "Metrics and embeddings, side by side" in page
+    assert "60 test images" in page
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_demo_json(few_rows, tmp_path):
-    result = run("demo", "--json", "--output", "digits.svg")
+def test_demo_json_and_picture(no_work, tmp_path):
+    result = run("demo", "--json", "--output", "digits.html", "--picture", "digits.png")
     assert result.exit_code == 0
     told = json.loads(result.stdout)
-    assert set(told) == {"version", "seed", "picture", "data", "n_neighbors", "scores"}
     assert told["version"] == vicinal.__version__
-    assert (told["seed"], told["picture"], told["n_neighbors"]) == (0, "digits.svg", 5)
+    assert (told["seed"], told["report"], told["n_neighbors"]) == (0, "digits.html", 5)
     assert told["data"] == {"name": "digits", "n_train": 140, "n_test": 60}
-    described = [(s["method"], s["rule"], s["n_components"]) for s in told["scores"]]
-    assert described == [
-        ("Raw pixels", "5-NN", 64),
-        *[(method, "5-NN", 5) for method in ("PCA", "LDA", "NCA")],
-        ("NCA", "own rule", 5),
-        *[(method, "5-NN", 2) for method in ("PCA", "LDA", "NCA")],
-        ("NCA", "own rule", 2),
+    assert [(s["method"], s["n_components"]) for s in told["scores"][:3]] == [
+        ("Raw pixels", 64),
+        ("LocalComponents", 64),
+        ("PCA", 2),
     ]
     assert all(0.2 < s["accuracy"] <= 1 for s in told["scores"])
     assert told["scores"][0]["fit_seconds"] is None
     assert all(s["fit_seconds"] > 0 for s in told["scores"][1:])
-    assert b"<svg" in (tmp_path / "digits.svg").read_bytes()
+    assert len(told["densities"]) == 3
+    assert (tmp_path / "digits.png").read_bytes().startswith(PNG)
 
 
-def test_same_seed_same_numbers_and_another_seed_others():
-    def accuracies(seed):
-        scores = demo.compare(demo.load_split(seed, n_rows=200)).scores
-        return [score.accuracy for score in scores]
-
-    assert accuracies(0) == accuracies(0) != accuracies(1)
-
-
-def test_accuracy_is_that_of_neighbors_among_training_points():
-    split = demo.load_split(n_rows=200)
-    score = demo.compare(split).scores[0]
+def test_accuracy_is_that_of_neighbors_among_training_points(compared):
+    split, score = compared[0].split, compared[0].scores[0]
     distances = ((split.X_test[:, None] - split.X_train[None]) ** 2).sum(axis=2)
     nearest = split.y_train[distances.argsort(axis=1)[:, :5]]
     votes = [[(row == c).sum() for c in range(10)] for row in nearest]
@@ -122,57 +113,46 @@ def test_accuracy_is_that_of_neighbors_among_training_points():
     assert score.accuracy == pytest.approx((predicted == split.y_test).mean())
 
 
-def test_steps_are_told_in_order():
-    told = []
-    demo.compare(demo.load_split(n_rows=200), lambda *step: told.append(step))
-    assert [step for _, step, _ in told] == list(range(1, 8))
-    assert {n_steps for _, _, n_steps in told} == {7}
-    assert told[-1][0] == "Fitting NCA in 2 dimensions"
+def test_every_family_is_there(compared):
+    result = compared[0]
+    ours = {one.method for one in result.scores + result.densities if one.is_ours}
+    assert ours == {
+        "NeighborhoodComponents",
+        "LocalComponents",
+        "LatentCoincidence",
+        "DivergenceEmbedding",
+    }
+    assert [one.method for one in result.projections][:2] == ["PCA", "LDA"]
+    assert result.model.components_.shape == (2, 64)
 
 
-def test_no_arguments_show_help(capsys):
-    code, out, err = run_main(capsys)
-    assert (code, err) == (0, "")
-    assert "Usage: vicinal" in out
-    assert "demo" in out
+def test_seeds_are_splits():
+    first, again, other = (demo.load_split(seed, n_rows=200) for seed in (0, 0, 1))
+    assert (first.X_test == again.X_test).all()
+    assert (first.X_test != other.X_test).any()
 
 
-def test_help_has_an_example():
-    assert "Example: vicinal demo --seed 1 --output digits.png" in run("demo", "--help").stdout
-
-
-def test_version(capsys):
-    assert run_main(capsys, "--version") == (0, f"vicinal {vicinal.__version__}\n", "")
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (["demo", "--sead", "1"], "--sead"),
-        (["demo", "--seed", "one"], "--seed"),
-        (["dance"], "dance"),
-    ],
-)
-def test_wrong_arguments(capsys, args, said):
-    code, out, err = run_main(capsys, *args)
-    assert (code, out) == (2, "")
-    assert_one_line(err, said, "--help'")
+def test_steps_are_told_in_order(compared):
+    told = compared[1]
+    assert [step for _, step, _ in told] == list(range(1, len(told) + 1))
+    assert {n_steps for _, _, n_steps in told} == {len(told)}
+    assert told[-1][0] == "Fitting LocalComponents"
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("options", "said"),
     [
-        ("nowhere/demo.png", "'nowhere' does not exist"),
-        ("demo.xyz", ".png, .pdf or .svg"),
-        ("demo", ".png, .pdf or .svg"),
-        ("folder.png", "not a regular file"),
+        (["--output", "nowhere/demo.html"], "'nowhere' does not exist"),
+        (["--output", "folder.png"], "not a regular file"),
+        (["--picture", "demo.xyz"], ".png, .pdf or .svg"),
+        (["--picture", "folder.png"], "not a regular file"),
     ],
 )
-def test_output_that_cannot_be_written(no_fit, tmp_path, output, said):
+def test_output_that_cannot_be_written(no_fit, tmp_path, options, said):
     (tmp_path / "folder.png").mkdir()
-    result = run("demo", "--output", output)
+    result = run("demo", *options)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert_one_line(result.stderr, said, output.split("/")[0])
+    assert_one_line(result.stderr, said, options[1].split("/")[0])
 
 
 def test_output_folder_that_is_not_writable(no_fit, monkeypatch):
@@ -185,9 +165,9 @@ def test_output_folder_that_is_not_writable(no_fit, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_output_never_replaces_what_is_no_file(no_fit, tmp_path):
-    os.mkfifo(tmp_path / "pipe.png")
-    assert run("demo", "--output", "pipe.png").exit_code == 1
-    assert (tmp_path / "pipe.png").is_fifo()
+    os.mkfifo(tmp_path / "pipe.html")
+    assert run("demo", "--output", "pipe.html").exit_code == 1
+    assert (tmp_path / "pipe.html").is_fifo()
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])
@@ -208,7 +188,7 @@ def test_unforeseen_error_is_one_line_unless_debug(few_rows, monkeypatch):
     assert isinstance(run("demo", "--debug").exception, ZeroDivisionError)
 
 
-def test_warnings_are_one_line(few_rows, monkeypatch):
+def test_warnings_are_one_line(no_work, monkeypatch):
     def warn(*args, **more):
         warnings.warn("stopped\nearly", UserWarning, stacklevel=2)
         return compare(*args, **more)
@@ -222,19 +202,12 @@ def test_warnings_are_one_line(few_rows, monkeypatch):
     assert_one_line(result.stderr, "vicinal: warning: stopped early")
 
 
-@pytest.mark.parametrize("missing", ["typer", "rich"])
-def test_without_the_extra_for_the_command_line(capsys, monkeypatch, missing):
+@pytest.mark.parametrize("missing", ["matplotlib", "plotly", "jinja2"])
+def test_without_what_the_page_needs_nothing_is_fitted(no_fit, monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    code, out, err = run_main(capsys, "demo")
-    assert (code, out) == (1, "")
-    assert_one_line(err, "needs the extra 'cli': pip install 'vicinal[cli]'")
-
-
-def test_without_matplotlib_nothing_is_fitted(no_fit, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("demo")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert_one_line(result.stderr, "pip install 'vicinal[report]'")
+    assert_one_line(result.stderr, missing, "pip install 'vicinal[report]'")
 
 
 def test_interrupt_leaves_nothing_behind(few_rows, tmp_path, monkeypatch):
@@ -249,7 +222,7 @@ def test_interrupt_leaves_nothing_behind(few_rows, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError("disk full")])
-def test_interrupt_while_saving_keeps_the_old_picture(few_rows, tmp_path, monkeypatch, stop):
+def test_interrupt_while_saving_keeps_the_old_picture(no_work, tmp_path, monkeypatch, stop):
     from matplotlib.figure import Figure
 
     def savefig(self, stream, **options):
@@ -257,9 +230,10 @@ def test_interrupt_while_saving_keeps_the_old_picture(few_rows, tmp_path, monkey
         raise stop
 
     monkeypatch.setattr(Figure, "savefig", savefig)
-    (tmp_path / "vicinal-demo.png").write_bytes(b"old")
-    assert run("demo").exit_code == (130 if stop is KeyboardInterrupt else 1)
-    assert [(f.name, f.read_bytes()) for f in tmp_path.iterdir()] == [("vicinal-demo.png", b"old")]
+    (tmp_path / "demo.png").write_bytes(b"old")
+    stopped = run("demo", "--picture", "demo.png")
+    assert stopped.exit_code == (130 if stop is KeyboardInterrupt else 1)
+    assert [(f.name, f.read_bytes()) for f in tmp_path.iterdir()] == [("demo.png", b"old")]
 
 
 @in_the_main_thread
@@ -313,20 +287,18 @@ def test_real_process(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads(done.stdout)
     assert told["data"] == {"name": "digits", "n_train": 1257, "n_test": 540}
-    accuracy = {(s["method"], s["n_components"], s["rule"]): s["accuracy"] for s in told["scores"]}
+    accuracy = {(s["method"], s["n_components"]): s["accuracy"] for s in told["scores"]}
     # What the demo is there to show. (The order of LDA and NCA in the plane can be chance.)
-    assert accuracy["NCA", 2, "5-NN"] > accuracy["PCA", 2, "5-NN"] + 0.05
-    assert accuracy["NCA", 5, "5-NN"] > accuracy["PCA", 5, "5-NN"]
-    assert (tmp_path / "vicinal-demo.png").read_bytes().startswith(PNG)
+    assert accuracy["NeighborhoodComponents", 2] > accuracy["PCA", 2] + 0.05
+    assert accuracy["NeighborhoodComponents", 5] > accuracy["PCA", 5]
+    assert accuracy["DivergenceEmbedding", 2] > accuracy["Isomap", 2]
+    density = {one["method"]: one["log_density"] for one in told["densities"]}
+    assert density["LocalComponents"] == max(density.values())
+    page = (tmp_path / "vicinal-demo.html").read_text()
+    assert "vicinal demo --json" in page
+    assert len(page) < 6_000_000
     failed = subprocess.run(
-        [*command, "-o", "no/x.png"], capture_output=True, text=True, check=False
+        [*command, "-o", "no/x.html"], capture_output=True, text=True, check=False
     )
     assert (failed.returncode, failed.stdout) == (1, "")
     assert_one_line(failed.stderr, "'no' does not exist")
-
-
-def test_importing_the_command_line_is_light():
-    heavy = "typer", "rich", "numpy", "sklearn", "matplotlib"
-    code = f"import sys, vicinal.cli; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

@@ -1,0 +1,169 @@
+"""``vicinal datasets``."""
+
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vicinal.cli import options
+from vicinal.cli.output import Destination
+from vicinal.cli.running import WrongUsage, remark, running
+from vicinal.cli.screens import show_json, show_table
+from vicinal.cli.tables import unnamed_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+from vicinal.cli.wording import examples
+
+__all__ = ["add_to"]
+
+_EPILOG = examples(
+    "vicinal datasets",
+    "vicinal datasets iris -o iris.csv",
+    "vicinal datasets usps --part train -o usps.parquet",
+)
+
+# What the classes of sets with names of columns are; "class" elsewhere.
+_TARGETS = {"iris": "species", "wine": "cultivar", "wdbc": "diagnosis"}
+
+
+class Part(str, Enum):  # noqa: UP042  (typer shows the values of these)
+    """Rows of a set with a customary split."""
+
+    all = "all"
+    train = "train"
+    test = "test"
+
+
+def _complete(incomplete: str) -> list[str]:
+    """Names of data sets, for the shell."""
+    from vicinal.datasets.registry import REGISTRY
+
+    return [name for name in sorted(REGISTRY) if name.startswith(incomplete)]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=_EPILOG)(datasets)
+
+
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Data set to write.",
+            autocompletion=_complete,
+            show_default=False,
+        ),
+    ] = None,
+    output: options.Output = None,
+    part: Annotated[
+        Part, typer.Option(help="Rows to write, where there is a customary split.")
+    ] = Part.all,
+    download: Annotated[
+        bool, typer.Option("--download/--no-download", help="Whether OpenML may be asked.")
+    ] = True,
+    to: options.To = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """List data sets, or write one as a table.
+
+    Some come with scikit-learn, others lie in the folder named by the environment
+    variable VICINAL_DATA, in the cache of earlier downloads, or on OpenML.
+    """
+    with running(debug, quiet):
+        if name is None:
+            if output is not None or to is not None or part is not Part.all:
+                raise WrongUsage("--output, --to and --part need the name of a data set")
+            _list(as_json)
+            return
+        if as_json:
+            raise WrongUsage("--json is for the list: a data set is a table, see --to")
+        destination = Destination.of(output, to)
+        frame, target = _table(name, part, download)
+        n_features = frame.width - 1
+        remark(f"{name}: {frame.height} rows, {n_features} features, classes in {target!r}")
+        destination.write(frame, target=target)
+
+
+def _list(as_json: bool) -> None:
+    sets = [_facts(name) for name in _complete("")]
+    if as_json:
+        show_json({"datasets": sets})
+        return
+    keys = ("name", "rows", "features", "classes", "where")
+    show_table(
+        ["Name", "Rows", "Features", "Classes", "Where"],
+        [[str(one[key]) for key in keys] for one in sets],
+        title="Data sets",
+        caption="vicinal datasets NAME -o FILE writes one.",
+        right=["Rows", "Features", "Classes"],
+    )
+
+
+def _facts(name: str) -> dict[str, Any]:
+    from vicinal.datasets.registry import REGISTRY
+
+    spec = REGISTRY[name]
+    return {
+        "name": name,
+        "title": spec.title,
+        "rows": spec.n_samples,
+        "features": spec.n_features,
+        "classes": len(spec.class_counts),
+        "train_rows": spec.n_train,
+        "where": _where(name),
+        "license": spec.license,
+        "source": spec.source,
+    }
+
+
+def _where(name: str) -> str:
+    """The place that a set would be taken from, in the order that `load` tries them."""
+    from vicinal.datasets.registry import REGISTRY
+    from vicinal.datasets.storage import cache_folder, data_folder
+
+    spec, folder = REGISTRY[name], data_folder(None)
+    if folder is not None and (folder / f"{name}.npz").is_file():
+        return "VICINAL_DATA"
+    if spec.embedded is not None:
+        return "scikit-learn"
+    if (cache_folder() / f"{name}.npz").is_file():
+        return "cache"
+    return "OpenML" if spec.openml_id is not None else "not available"
+
+
+def _table(name: str, part: Part, download: bool) -> "tuple[pl.DataFrame, str]":
+    """A data set as a table, and the name of its column of classes."""
+    import numpy as np
+    import polars as pl
+
+    from vicinal.datasets import load
+
+    bunch = load(name, download=download)
+    rows = np.ones(len(bunch.target), dtype=bool)
+    if part is not Part.all:
+        if bunch.train is None:
+            raise ValueError(f"--part {part.value}: the data set {name!r} has no customary split")
+        rows = bunch.train if part is Part.train else ~bunch.train
+    names = _column_names(name, bunch.data.shape[1])
+    frame = pl.DataFrame({column: bunch.data[rows, i] for i, column in enumerate(names)})
+    target = _TARGETS.get(name, "class")
+    labels = np.asarray(bunch.target_names)[bunch.target[rows]]
+    return frame.with_columns(pl.Series(target, labels.tolist())), target
+
+
+def _column_names(name: str, n_features: int) -> list[str]:
+    """Those of scikit-learn, where the set comes from there."""
+    from vicinal.datasets.registry import REGISTRY
+
+    loader = REGISTRY[name].embedded
+    if loader is None:
+        return unnamed_columns(n_features)
+    import sklearn.datasets
+
+    found: list[str] = list(getattr(sklearn.datasets, loader)().feature_names)
+    return found

@@ -1,0 +1,157 @@
+"""``vicinal fit``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vicinal import __version__
+from vicinal.cli import options
+from vicinal.cli.columns import Selection
+from vicinal.cli.facts import features_told, fitted_facts, told
+from vicinal.cli.fitting import FitPlan, Fitted, fit_and_judge, rows_to_fit, save
+from vicinal.cli.models import Family
+from vicinal.cli.progress import progress_of_fits
+from vicinal.cli.running import WrongUsage, running
+from vicinal.cli.screens import duration, show_facts, show_json, size
+from vicinal.cli.settings import merge
+from vicinal.cli.sources import STANDARD
+from vicinal.cli.tables import read_table
+from vicinal.cli.wording import counted, examples
+from vicinal.files import check_target
+
+__all__ = ["add_to"]
+
+_EPILOG = examples(
+    "vicinal fit iris.csv --target species -d 2 -o iris.skops",
+    "vicinal fit wine.csv -t cultivar --test-size 0.25 --seed 0 -o wine.skops",
+    "vicinal fit wine.csv -t cultivar -m local --set gaussian=search -o w.skops",
+    "cat wine.csv | vicinal fit - -t cultivar -m coincidence -o wine.skops",
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=_EPILOG)(fit)
+
+
+def fit(
+    data: options.Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Model to write, model.skops.")
+    ],
+    model: Annotated[
+        Family,
+        typer.Option(
+            "--model",
+            "-m",
+            help="nca: projection and classifier. local: density, without classes. "
+            "coincidence: metric for nearest neighbors.",
+        ),
+    ] = Family.nca,
+    target: options.Target = None,
+    components: Annotated[
+        int | None,
+        typer.Option("--components", "-d", metavar="N", help="Dimension of the projected space."),
+    ] = None,
+    standardize: Annotated[
+        bool | None,
+        typer.Option(
+            "--standardize/--no-standardize",
+            help="Give all features mean 0 and variance 1 first. By default for nca and "
+            "coincidence, which start from distances.",
+            show_default=False,
+        ),
+    ] = None,
+    test_size: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Hold rows out, e.g. 0.2 of them, and score them."),
+    ] = None,
+    seed: options.Seed = None,
+    engine: Annotated[
+        str | None, typer.Option(help="How sums over pairs are computed.", metavar="NAME")
+    ] = None,
+    jobs: options.Jobs = None,
+    settings: options.Settings = None,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    one_hot: options.OneHot = None,
+    drop_missing: options.DropMissing = False,
+    kind: options.Format = None,
+    header: options.Header = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Fit a model to a table and save it.
+
+    Columns of numbers are learned from; the target is not. The file holds a
+    plain scikit-learn estimator or pipeline: vicinal.load("model.skops").
+    """
+    with running(debug, quiet) as interrupts:
+        direct = {
+            "n_components": ("--components", components),
+            "random_state": ("--seed", seed),
+            "engine": ("--engine", engine),
+            "n_jobs": ("--jobs", jobs),
+        }
+        parameters = merge(model.estimator, f"--model {model.value}", settings or [], direct)
+        plan = FitPlan(model, parameters, standardize, test_size, seed)
+        _check_output(output)
+        table = read_table(data, kind, header=header)
+        selection = Selection(columns or (), drop or (), one_hot or ())
+        rows = rows_to_fit(table, selection, target, model, drop_missing)
+        with progress_of_fits(interrupts, quiet=quiet):
+            done = fit_and_judge(plan, rows)
+        interrupts.check()
+        save(done, output, data)
+        if as_json:
+            show_json(_facts(done, output, data))
+        else:
+            show_facts(_words(done, output), title=f"{type(done.estimator).__name__}, fitted")
+
+
+def _check_output(path: Path) -> None:
+    if path == STANDARD:
+        raise WrongUsage("--output -: a model goes to a file, model.skops")
+    check_target(path, "the model")
+
+
+def _facts(done: Fitted, output: Path, data: Path) -> dict[str, Any]:
+    """For machines."""
+    rows = done.rows
+    return {
+        "version": __version__,
+        "file": str(output),
+        "bytes": output.stat().st_size,
+        "data": str(data),
+        "model": done.plan.family.value,
+        "class": type(done.estimator).__name__,
+        "rows": len(rows.frame),
+        "columns": list(rows.columns.sources),
+        "features": rows.columns.features,
+        "target": rows.columns.target,
+        "classes": getattr(done.estimator, "classes_", None),
+        "standardized": done.plan.is_standardized,
+        "seconds": done.seconds,
+        **fitted_facts(done.estimator),
+        "test": done.test and done.test.facts,
+    }
+
+
+def _words(done: Fitted, output: Path) -> dict[str, str]:
+    """For people."""
+    columns, classes = done.rows.columns, getattr(done.estimator, "classes_", None)
+    words = {
+        "Rows": str(len(done.rows.frame)),
+        "Features": features_told(len(columns.features), list(columns.sources)),
+    }
+    if classes is not None:
+        words[f"Classes ({columns.target})"] = counted(classes.tolist())
+    words["Standardized"] = "yes" if done.plan.is_standardized else "no"
+    words |= told(fitted_facts(done.estimator))
+    words["Time"] = duration(done.seconds)
+    if done.test is not None:
+        words |= {f"{name}, held out": value for name, value in done.test.words.items()}
+    words["Saved"] = f"{output} ({size(output.stat().st_size)})"
+    return words

@@ -1,0 +1,193 @@
+"""Fitting a model to a table."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vicinal.cli.columns import Columns, Selection
+from vicinal.cli.judging import Judgment, judge
+from vicinal.cli.models import Family, estimator_of, metadata_of
+from vicinal.cli.rows import Rows, prepare
+from vicinal.cli.running import WrongUsage, remark
+from vicinal.cli.tables import Table
+from vicinal.cli.wording import some
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["FitPlan", "Fitted", "fit_and_judge", "fit_model", "rows_to_fit", "save"]
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """What to fit, and how.
+
+    Attributes
+    ----------
+    family : Family
+    parameters : dict
+    standardize : bool or None
+        None: where the model starts from distances.
+    test_size : float or None
+    seed : int or None
+    """
+
+    family: Family
+    parameters: dict[str, Any]
+    standardize: bool | None
+    test_size: float | None
+    seed: int | None
+
+    @property
+    def is_standardized(self) -> bool:
+        """Whether features are standardized first."""
+        return self.family.starts_from_distances if self.standardize is None else self.standardize
+
+    def build(self) -> Any:
+        """The model, to be fitted."""
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        estimator = self.family.estimator(**self.parameters)
+        return make_pipeline(StandardScaler(), estimator) if self.is_standardized else estimator
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model, and what it was fitted to.
+
+    Attributes
+    ----------
+    plan : FitPlan
+    model : estimator or pipeline
+    rows : Rows
+    test : Judgment or None
+        By the rows held out.
+    seconds : float
+    """
+
+    plan: FitPlan
+    model: Any
+    rows: Rows
+    test: Judgment | None
+    seconds: float
+
+    @property
+    def estimator(self) -> Any:
+        """The model itself, or the last step of the pipeline."""
+        return estimator_of(self.model)
+
+
+def rows_to_fit(
+    table: Table, selection: Selection, target: str | None, family: Family, drop_missing: bool
+) -> Rows:
+    """What to fit a model of a family to.
+
+    Parameters
+    ----------
+    table : Table
+    selection : Selection
+    target : str or None
+    family : Family
+    drop_missing : bool
+
+    Returns
+    -------
+    Rows
+    """
+    if family.needs_classes and target is None and table.target is None:
+        raise WrongUsage(
+            f"--model {family.value} learns from classes: name their column by --target, one of "
+            f"{some(table.frame.columns)}; or use --model local, which needs none"
+        )
+    columns = Columns.chosen(table, selection, target)
+    rows = prepare(
+        table, columns, with_target=family.needs_classes, drop_missing=drop_missing, can_choose=True
+    )
+    if rows.y is not None:
+        _check_classes(rows.y, str(columns.target), table.name)
+    return rows
+
+
+def _check_classes(y: "NDArray", target: str, name: str) -> None:
+    import numpy as np
+
+    what, classes = f"the target {target!r} of {name}", np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(f"{what} has one class only, {classes[0]}: two are needed to tell apart")
+    if len(classes) > max(2, len(y) // 2):
+        raise ValueError(
+            f"{what} has {len(classes)} different values in {len(y)} rows: vicinal learns from "
+            "classes with several rows each; choose another column"
+        )
+
+
+def fit_and_judge(plan: FitPlan, rows: Rows) -> Fitted:
+    """Fit to all rows, or to some of them and judge by the others.
+
+    Parameters
+    ----------
+    plan : FitPlan
+    rows : Rows
+
+    Returns
+    -------
+    Fitted
+    """
+    training, held_out = rows, None
+    if plan.test_size is not None:
+        training, held_out = _split(rows, plan.test_size, plan.seed)
+    began = time.perf_counter()
+    model = fit_model(plan.build(), training, plan.parameters)
+    seconds = time.perf_counter() - began
+    _tell(plan, training, held_out)
+    test = None if held_out is None else judge(model, held_out, known=training)
+    return Fitted(plan, model, training, test, seconds)
+
+
+def _tell(plan: FitPlan, training: Rows, held_out: Rows | None) -> None:
+    """What was done; in the end, so that an error stands alone."""
+    if plan.standardize is None:
+        done = "standardized" if plan.is_standardized else "taken as they are"
+        other = "--no-standardize" if plan.is_standardized else "--standardize"
+        remark(f"features were {done} ({other} changes that)")
+    if held_out is not None:
+        remark(f"fitted to {len(training.frame)} rows, {len(held_out.frame)} were held out")
+
+
+def fit_model(model: Any, rows: Rows, parameters: dict[str, Any]) -> Any:
+    """Fit a model; what is wrong with its parameters is told as it tells it."""
+    try:
+        return model.fit(rows.X) if rows.y is None else model.fit(rows.X, rows.y)
+    except TypeError as error:
+        if any(f"{name}=" in str(error) for name in parameters):
+            raise ValueError(str(error)) from error
+        raise
+
+
+def _split(rows: Rows, test_size: float, seed: int | None) -> tuple[Rows, Rows]:
+    """Rows to fit to, and rows to judge by; classes have the same shares in both."""
+    import numpy as np
+    from sklearn.model_selection import train_test_split
+
+    if not 0 < test_size < 1:
+        raise WrongUsage(f"--test-size {test_size} must lie between 0 and 1, both excluded")
+    try:
+        parts = train_test_split(
+            np.arange(len(rows.frame)), test_size=test_size, stratify=rows.y, random_state=seed
+        )
+    except ValueError as error:
+        raise ValueError(f"--test-size {test_size}: {error}") from error
+    training, held_out = (rows.take(np.sort(part)) for part in parts)
+    return training, held_out
+
+
+def save(done: Fitted, output: Path, data: Path) -> None:
+    """Write the model, with what is known about its columns."""
+    import vicinal
+
+    metadata = metadata_of(done.rows, data)
+    if done.test is not None:
+        metadata["test"] = done.test.facts
+    vicinal.save(done.model, output, metadata=metadata)

@@ -1,0 +1,201 @@
+"""How good a model is on given rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from vicinal.cli.models import estimator_of
+from vicinal.cli.rows import Rows
+from vicinal.cli.running import note
+from vicinal.cli.screens import number
+from vicinal.cli.wording import plural, some
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+__all__ = ["Judgment", "judge", "needs_classes"]
+
+_RAW, _LEARNED = "raw", "learned"
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """Scores, in all and of every row.
+
+    Attributes
+    ----------
+    facts : dict
+        For machines.
+    words : dict of str to str
+        For people.
+    of_rows : callable
+        Makes a table with what was found out about every row.
+    """
+
+    facts: dict[str, Any]
+    words: dict[str, str]
+    of_rows: "Callable[[], pl.DataFrame]"
+
+
+def needs_classes(model: Any) -> bool:
+    """Whether the rows must be labeled to judge the model by them."""
+    return not hasattr(model, "score_samples")
+
+
+def judge(model: Any, rows: Rows, *, k: int | None = None, known: Rows | None = None) -> Judgment:
+    """Judge a model by rows.
+
+    Parameters
+    ----------
+    model : estimator or pipeline
+        Classifiers are judged by their accuracy, densities by the mean log-density,
+        other metrics by the accuracy of nearest neighbors.
+    rows : Rows
+    k : int, optional
+        Number of nearest neighbors. None: as many as the model was fitted with.
+    known : Rows, optional
+        Where the neighbors are. None: among the rows themselves, each left out in turn.
+
+    Returns
+    -------
+    Judgment
+    """
+    if hasattr(model, "score_samples"):
+        return _density(model, rows)
+    if rows.y is None:
+        raise ValueError("the rows have no classes to judge by: name their column by --target")
+    if hasattr(model, "predict"):
+        _check_classes(model, rows.y)
+        return _accuracy(model, rows)
+    if not hasattr(estimator_of(model), "pair_distance"):
+        name = type(estimator_of(model)).__name__
+        raise ValueError(
+            f"a {name} has no score: use vicinal transform and look at its coordinates"
+        )
+    k = k or int(getattr(estimator_of(model), "n_targets", 3))
+    return _neighbors(model, rows, k, known)
+
+
+def _check_classes(model: Any, y: "NDArray") -> None:
+    import numpy as np
+
+    unknown = np.setdiff1d(y, model.classes_)
+    n_unknown = int(np.isin(y, unknown).sum())
+    if n_unknown == len(y):
+        raise ValueError(
+            f"the model knows none of these classes ({some(unknown.tolist())}): it was fitted to "
+            f"{some(model.classes_.tolist())}"
+        )
+    if n_unknown:
+        note(
+            f"warning: {plural(n_unknown, 'row has a class', 'rows have classes')} the model does "
+            f"not know ({some(unknown.tolist())}), counted as wrong"
+        )
+
+
+def _density(model: Any, rows: Rows) -> Judgment:
+    import numpy as np
+    import polars as pl
+
+    values = np.asarray(model.score_samples(rows.X))
+    mean, error = float(values.mean()), _standard_error(values)
+    units = f"{_preprocessed(model)} features" if hasattr(model, "steps") else "features"
+    facts = {"rows": len(values), "mean_log_density": mean, "standard_error": error}
+    words = {
+        "Mean log-density": f"{number(mean)}, standard error {error:.2g}",
+        "Units": f"nats per row, of the {units}",
+    }
+    return Judgment({**facts, "units": units}, words, lambda: pl.DataFrame({"log_density": values}))
+
+
+def _standard_error(values: "NDArray") -> float:
+    n = len(values)
+    return float(values.std(ddof=1)) / sqrt(n) if n > 1 else float("nan")
+
+
+def _accuracy(model: Any, rows: Rows) -> Judgment:
+    import numpy as np
+    import polars as pl
+
+    y: Any = rows.y
+    predicted = np.asarray(model.predict(rows.X))
+    right = predicted == y
+
+    def of_rows() -> pl.DataFrame:
+        shares = np.asarray(model.predict_proba(rows.X))
+        own = (shares * np.equal.outer(y, model.classes_)).sum(axis=1)
+        return pl.DataFrame({"predicted": predicted.tolist(), "probability_of_own": own})
+
+    facts = {"rows": len(right), **_share(right)}
+    return Judgment(facts, {"Accuracy": _share_in_words(right)}, of_rows)
+
+
+def _neighbors(model: Any, rows: Rows, k: int, known: Rows | None) -> Judgment:
+    import polars as pl
+
+    spaces = _spaces(model)
+    votes = {name: _votes(to, rows, k, known) for name, to in spaces.items()}
+    right = {name: predicted == rows.y for name, predicted in votes.items()}
+    words = {f"{k}-NN {name}": _share_in_words(one) for name, one in right.items()}
+    facts = {
+        "rows": len(rows.frame),
+        "n_neighbors": k,
+        "neighbors": "left out in turn" if known is None else "training rows",
+        **{name: _share(one) for name, one in right.items()},
+    }
+    learned = votes[_LEARNED].tolist()
+    return Judgment(facts, words, lambda: pl.DataFrame({"predicted": learned}))
+
+
+def _spaces(model: Any) -> "dict[str, Callable[[Any], NDArray]]":
+    """Maps to the spaces to look for neighbors in."""
+    import numpy as np
+
+    spaces: dict[str, Callable[[Any], NDArray]] = {_RAW: np.asarray}
+    if hasattr(model, "steps"):
+        spaces[_preprocessed(model)] = lambda X: np.asarray(model[:-1].transform(X))
+    spaces[_LEARNED] = lambda X: np.asarray(model.transform(X))
+    return spaces
+
+
+def _preprocessed(pipeline: Any) -> str:
+    """What its first steps make of features."""
+    steps = [type(step).__name__ for _, step in pipeline.steps[:-1]]
+    return "standardized" if steps == ["StandardScaler"] else "preprocessed"
+
+
+def _votes(to: "Callable[[Any], NDArray]", rows: Rows, k: int, known: Rows | None) -> "NDArray":
+    """Classes by the majority of k nearest neighbors."""
+    import numpy as np
+    from sklearn.neighbors import NearestNeighbors
+
+    keys = rows if known is None else known
+    assert keys.y is not None
+    n_others = len(keys.frame) - (known is None)
+    if k > n_others:
+        raise ValueError(f"{plural(k, 'neighbor')} cannot be found among {plural(n_others, 'row')}")
+    search = NearestNeighbors(n_neighbors=k).fit(to(keys.X))
+    queries = None if known is None else to(rows.X)
+    near = search.kneighbors(queries, return_distance=False)
+    classes, labels = np.unique(keys.y, return_inverse=True)
+    counts = np.stack([(labels[near] == c).sum(axis=1) for c in range(len(classes))], axis=1)
+    return classes[counts.argmax(axis=1)]
+
+
+def _share(right: "NDArray") -> dict[str, Any]:
+    return {"accuracy": float(right.mean()), "accuracy_interval": _interval(right)}
+
+
+def _share_in_words(right: "NDArray") -> str:
+    low, high = _interval(right)
+    return f"{right.mean():.1%} right (95% interval {low:.1%} to {high:.1%})"
+
+
+def _interval(right: "NDArray") -> tuple[float, float]:
+    """Where the true share lies, at 95 %."""
+    from vicinal.report.calibration import wilson_interval
+
+    low, high = wilson_interval(right.mean(), len(right))
+    return float(low), float(high)

@@ -1,0 +1,162 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vicinal.cli.kinds import Kind
+
+__all__ = [
+    "AsJson",
+    "Columns",
+    "Data",
+    "Debug",
+    "Drop",
+    "DropMissing",
+    "Format",
+    "Header",
+    "IgnoreUnknown",
+    "Jobs",
+    "Keep",
+    "KeepAll",
+    "ModelFile",
+    "OneHot",
+    "Output",
+    "Quiet",
+    "Seed",
+    "Settings",
+    "Target",
+    "To",
+]
+
+_COLUMNS = "Columns"
+_FILES = "Files"
+
+Data = Annotated[
+    Path,
+    typer.Argument(metavar="DATA", allow_dash=True, help="Table to read; - is standard input."),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file that vicinal fit wrote.")
+]
+
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        allow_dash=True,
+        help="Table to write. None or -: standard output.",
+        rich_help_panel=_FILES,
+    ),
+]
+Format = Annotated[
+    Kind | None,
+    typer.Option(
+        "--format",
+        case_sensitive=False,
+        help="What DATA is. By default its first bytes or its name tell.",
+        rich_help_panel=_FILES,
+    ),
+]
+To = Annotated[
+    Kind | None,
+    typer.Option(
+        "--to",
+        case_sensitive=False,
+        help="What to write. By default the name of FILE tells; csv on standard output.",
+        rich_help_panel=_FILES,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a text holds names of columns.",
+        show_default=False,
+        rich_help_panel=_FILES,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="COL", help="The column of classes."),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="COL,...",
+        help="Columns to learn from; may be repeated. By default all but the target.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        metavar="COL,...",
+        help="Columns not to learn from; may be repeated.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+OneHot = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--one-hot",
+        metavar="COL,...",
+        help="Columns of words to turn into a 0/1 column for each category, or 'all'.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+DropMissing = Annotated[
+    bool,
+    typer.Option(
+        "--drop-missing",
+        help="Leave out rows with missing values, instead of an error.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+IgnoreUnknown = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-unknown",
+        help="Let categories that the model has not seen count as none, instead of an error.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="COL,...",
+        help="Columns of DATA to pass on, as an identifier of the rows; may be repeated.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+KeepAll = Annotated[
+    bool,
+    typer.Option("--keep-all", help="Pass on all columns of DATA.", rich_help_panel=_COLUMNS),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Set any parameter of the estimator; may be repeated.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", help="Makes what is drawn at random repeatable."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", metavar="N", help="Number of threads. By default all cores."),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Write the numbers to standard output as JSON.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback where something fails.")]

@@ -1,0 +1,119 @@
+"""Progress of fits on the terminal."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from vicinal.cli.running import Interrupts
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from vicinal.fitting.update import Update
+
+__all__ = ["progress_of_fits"]
+
+
+@contextmanager
+def progress_of_fits(
+    interrupts: Interrupts,
+    first: str = "Preparing",
+    *,
+    quiet: bool = False,
+    console: "Console | None" = None,
+) -> Iterator[None]:
+    """Show how the fits in the block are doing, on a terminal; let Ctrl-C end them.
+
+    Parameters
+    ----------
+    interrupts : Interrupts
+    first : str
+        What is done before any update.
+    quiet : bool, default=False
+        Show nothing.
+    console : rich.console.Console, optional
+        Where to. None: standard error.
+    """
+    from rich.console import Console
+
+    from vicinal.fitting.progress import shown_by
+
+    console = console or Console(stderr=True)
+    if quiet or not console.is_terminal:
+        with shown_by(lambda name, max_iter: _Watch(interrupts)):
+            yield
+        return
+    with _bars(console) as bars:
+        task = bars.add_task(first, total=None, facts="")
+        with shown_by(lambda name, max_iter: _Line(interrupts, bars, task, max_iter)):
+            yield
+
+
+def _bars(console: "Console") -> "Progress":
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=10),
+        TextColumn("{task.fields[facts]}"),
+        console=console,
+        transient=True,
+    )
+
+
+class _Watch:
+    """Shows nothing, but lets Ctrl-C end a fit.
+
+    Parameters
+    ----------
+    interrupts : Interrupts
+    """
+
+    def __init__(self, interrupts: Interrupts) -> None:
+        self._interrupts = interrupts
+
+    def __call__(self, update: "Update") -> None:
+        """There was an update."""
+        self._interrupts.check()
+
+    def close(self, message: str) -> None:
+        """The fit has ended."""
+
+
+class _Line(_Watch):
+    """The line of a fit; there is one line for all of them, one after the other.
+
+    Parameters
+    ----------
+    interrupts : Interrupts
+    bars : rich.progress.Progress
+    task : rich.progress.TaskID
+    max_iter : int
+    """
+
+    def __init__(
+        self, interrupts: Interrupts, bars: "Progress", task: "TaskID", max_iter: int
+    ) -> None:
+        super().__init__(interrupts)
+        self._max_iter = max_iter
+        self._show: Callable[..., None] = partial(bars.update, task)
+        self._show(description="Fitting", total=max_iter, completed=0, facts="")
+
+    def __call__(self, update: "Update") -> None:
+        """Show an update."""
+        super().__call__(update)
+        facts = f"{update.iteration}/{self._max_iter}  objective {update.objective:.5g}  "
+        self._show(completed=update.iteration, facts=facts + self._times(update))
+
+    def close(self, message: str) -> None:
+        """A fit has ended, not necessarily all work."""
+        self._show(description="Finishing", completed=self._max_iter, facts="")
+
+    def _times(self, update: "Update") -> str:
+        if update.iteration == 0:
+            return f"{update.time:.0f} s"
+        left = update.time / update.iteration * (self._max_iter - update.iteration)
+        return f"{update.time:.0f} s, at most {math.ceil(left)} s left"

@@ -1,0 +1,188 @@
+"""Running a command: errors in one line, exit codes, Ctrl-C, closed pipes."""
+
+import shlex
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import typer
+
+__all__ = [
+    "INTERRUPTED",
+    "WRONG_USAGE",
+    "Interrupts",
+    "WrongUsage",
+    "command_line",
+    "note",
+    "remark",
+    "run_app",
+    "running",
+]
+
+WRONG_USAGE = 2
+INTERRUPTED = 130  # what shells report for a command stopped by Ctrl-C
+
+_arguments: ContextVar[Sequence[str] | None] = ContextVar("arguments", default=None)
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+def run_app(app: "typer.Typer", args: Sequence[str] | None) -> int:
+    """Exit code of the application; wrong arguments are told in one line.
+
+    Parameters
+    ----------
+    app : typer.Typer
+    args : sequence of str or None
+        None: those of the process.
+    """
+    token = _arguments.set(args)
+    try:
+        return app(args=args, prog_name="vicinal", standalone_mode=False) or 0
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # typer's own errors, about the arguments
+            raise
+        context = getattr(error, "ctx", None)
+        note(_with_help(error.format_message(), context.command_path if context else "vicinal"))
+        return getattr(error, "exit_code", WRONG_USAGE)
+    finally:
+        _arguments.reset(token)
+
+
+def command_line() -> str:
+    """What was typed, so that it could be typed again."""
+    return shlex.join(["vicinal", *_given()])
+
+
+def _given() -> Sequence[str]:
+    arguments = _arguments.get()
+    return sys.argv[1:] if arguments is None else arguments
+
+
+def note(line: str) -> None:
+    """Say what has to be said beside the results: on standard error."""
+    print(f"vicinal: {line}", file=sys.stderr, flush=True)
+
+
+def remark(line: str) -> None:
+    """Say what is good to know, unless the command is to be quiet."""
+    if not _quiet.get():
+        note(line)
+
+
+@contextmanager
+def running(debug: bool, quiet: bool = False) -> Iterator["Interrupts"]:
+    """Around the work of a command.
+
+    Parameters
+    ----------
+    debug : bool
+        Let errors through, with their traceback.
+    quiet : bool, default=False
+        Make no remarks.
+
+    Yields
+    ------
+    Interrupts
+    """
+    token = _quiet.set(quiet)
+    try:
+        with _errors_in_one_line(debug), Interrupts() as interrupts:
+            yield interrupts
+            sys.stdout.flush()  # here, where a closed pipe is handled, not at exit
+    finally:
+        _quiet.reset(token)
+
+
+class WrongUsage(Exception):  # noqa: N818  (a name of what happened, as Interrupted)
+    """Arguments that cannot be meant."""
+
+
+class Interrupted(BaseException):
+    """Ctrl-C, where a fit would take a KeyboardInterrupt as a wish to keep the best so far."""
+
+
+class Interrupts:
+    """Lets Ctrl-C end the command, even inside a fit.
+
+    An exception that a signal raises inside a finalizer or a callback from C
+    (numba has both) is lost, but for a traceback. So it is remembered, and the
+    traceback is not shown.
+    """
+
+    def __init__(self) -> None:
+        self.happened = False
+
+    def __enter__(self) -> "Interrupts":
+        usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        self._installed = usual and threading.current_thread() is threading.main_thread()
+        if self._installed:
+            signal.signal(signal.SIGINT, self._stop)
+            self._show, sys.unraisablehook = sys.unraisablehook, self._unraisable
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            sys.unraisablehook = self._show
+        self.check()  # an error that came after it came of it
+
+    def _stop(self, signum: int, frame: FrameType | None) -> None:
+        self.happened = True
+        self.check()
+
+    def _unraisable(self, lost: Any) -> None:
+        if not isinstance(lost.exc_value, Interrupted):
+            self._show(lost)
+
+    def check(self) -> None:
+        """Stop here if Ctrl-C was pressed."""
+        if self.happened:
+            raise Interrupted
+
+
+@contextmanager
+def _errors_in_one_line(debug: bool) -> Iterator[None]:
+    """Turn errors and warnings into a line on stderr, and errors into an exit code."""
+    import typer
+
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        try:
+            yield
+        except (KeyboardInterrupt, Interrupted):
+            note("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except WrongUsage as error:
+            note(_with_help(str(error), " ".join(["vicinal", *_given()[:1]])))
+            raise typer.Exit(WRONG_USAGE) from None
+        except BrokenPipeError:  # the reader of our output has left; typer ends quietly
+            raise
+        except Exception as error:
+            if debug:
+                raise
+            note(_message(error))
+            raise typer.Exit(1) from None
+
+
+def _message(error: Exception) -> str:
+    """The error in one line; one that was not foreseen also says how to learn more."""
+    line = " ".join(str(error).split())
+    if isinstance(error, OSError | ValueError | ImportError) and line:
+        return line
+    return f"{type(error).__name__}: {line} (run again with --debug to see where)"
+
+
+def _warn(message: Warning | str, *details: Any, **more: Any) -> None:
+    note("warning: " + " ".join(str(message).split()))
+
+
+def _with_help(message: str, command: str) -> str:
+    """What is wrong with the arguments, and where to read about them."""
+    return f"{' '.join(message.split()).rstrip('.')}. See '{command} --help'."

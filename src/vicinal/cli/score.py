@@ -1,0 +1,140 @@
+"""``vicinal score``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vicinal import __version__
+from vicinal.cli import options
+from vicinal.cli.beside import Beside
+from vicinal.cli.columns import check_column
+from vicinal.cli.judging import Judgment, judge, needs_classes
+from vicinal.cli.models import SavedModel
+from vicinal.cli.output import Destination
+from vicinal.cli.rows import Rows, prepare
+from vicinal.cli.running import WrongUsage, note, remark, running
+from vicinal.cli.screens import show_facts, show_json
+from vicinal.cli.tables import Table, read_table
+from vicinal.cli.wording import examples, some
+
+__all__ = ["add_to"]
+
+_EPILOG = examples(
+    "vicinal score iris.skops test.csv",
+    "vicinal score iris.skops test.csv --json",
+    "vicinal score density.skops new.csv --per-row --keep id -o outliers.csv",
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog=_EPILOG)(score)
+
+
+def score(
+    model: options.ModelFile,
+    data: options.Data,
+    target: options.Target = None,
+    neighbors: Annotated[
+        int | None,
+        typer.Option(
+            "--neighbors",
+            "-k",
+            metavar="K",
+            min=1,
+            help="Number of nearest neighbors, for metrics.",
+        ),
+    ] = None,
+    per_row: Annotated[
+        bool, typer.Option("--per-row", help="Write a table with the score of every row.")
+    ] = False,
+    output: options.Output = None,
+    keep: options.Keep = None,
+    keep_all: options.KeepAll = False,
+    drop_missing: options.DropMissing = False,
+    ignore_unknown: options.IgnoreUnknown = False,
+    kind: options.Format = None,
+    header: options.Header = None,
+    to: options.To = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Tell how well a model does on rows.
+
+    They should not be those that it was fitted to.
+
+    nca: share of rows whose class is predicted right. local: mean log-density;
+    with --per-row that of every row, the least likely ones being outliers.
+    coincidence: share of rows whose class most of their nearest neighbors have,
+    each row left out in turn, in the learned metric and without it.
+    """
+    with running(debug, quiet):
+        _check_usage(per_row, as_json, output, to, keep, keep_all)
+        destination = Destination.of(output, to) if per_row else None
+        saved = SavedModel.at(model)
+        table = read_table(data, kind, header=header)
+        rows = _rows(saved, table, target, drop_missing, ignore_unknown)
+        _check_neighbors(saved, neighbors)
+        judgment = judge(saved.model, rows, k=neighbors)
+        if destination is not None:
+            beside = Beside(table, rows, keep or (), keep_all)
+            beside.write(destination, judgment.of_rows(), is_matrix=False)
+            remark(", ".join(f"{name}: {value}" for name, value in judgment.words.items()))
+        elif as_json:
+            show_json(_facts(saved, judgment, data))
+        else:
+            words = {"Rows": str(len(rows.frame)), **judgment.words}
+            show_facts(words, title=f"{saved.header.model} of {model} on {data}")
+
+
+def _check_usage(per_row: bool, as_json: bool, *about_rows: Any) -> None:
+    if per_row and as_json:
+        raise WrongUsage("--json is for the score of all rows: choose it or --per-row")
+    if not per_row and any(about_rows):
+        raise WrongUsage(
+            "--output, --to, --keep and --keep-all are for a table: use --per-row, too"
+        )
+
+
+def _check_neighbors(saved: SavedModel, neighbors: int | None) -> None:
+    if neighbors is None or not (
+        hasattr(saved.model, "predict") or hasattr(saved.model, "score_samples")
+    ):
+        return
+    raise WrongUsage(f"--neighbors has no meaning for a {saved.header.model}")
+
+
+def _check_target(table: Table, target: str | None) -> None:
+    if target is None:
+        raise WrongUsage(
+            "the model does not say which column holds the classes: name it by --target, one of "
+            f"{some(table.frame.columns)}"
+        )
+    check_column(table, target, "--target")
+
+
+def _facts(saved: SavedModel, judgment: Judgment, data: Path) -> dict[str, Any]:
+    """For machines."""
+    about = {"version": __version__, "model": str(saved.path), "class": saved.header.model}
+    return {**about, "data": str(data), **judgment.facts}
+
+
+def _rows(
+    saved: SavedModel, table: Table, target: str | None, drop_missing: bool, ignore_unknown: bool
+) -> Rows:
+    columns = saved.columns(target)
+    labeled = needs_classes(saved.model)
+    if labeled:
+        _check_target(table, columns.target_in(table) or columns.target)
+    rows = prepare(
+        table,
+        columns,
+        with_target=labeled,
+        drop_missing=drop_missing,
+        ignore_unknown=ignore_unknown,
+    )
+    if saved.was_fitted_to(rows):
+        note("warning: the model was fitted to these very rows, so that the score flatters it")
+    return rows

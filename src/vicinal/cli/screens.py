@@ -1,0 +1,108 @@
+"""What people see: tables of facts, and JSON for machines."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["duration", "number", "show_facts", "show_json", "show_table", "size"]
+
+
+def show_json(facts: Mapping[str, Any]) -> None:
+    """Facts for machines, on standard output; what JSON has no number for is null."""
+    print(json.dumps(_plain(facts), indent=2, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    """What JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return repr(value)
+
+
+def show_facts(facts: Mapping[str, str], title: str) -> None:
+    """Facts for people: a name and a value in each line."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")  # nothing is cut
+    for name, value in facts.items():
+        table.add_row(Text(name), Text(value))
+    _print(table)
+
+
+def show_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    caption: str = "",
+    right: Sequence[str] = (),
+) -> None:
+    """A table for people.
+
+    Parameters
+    ----------
+    headings : sequence of str
+    rows : sequence of sequences of str
+    title, caption : str
+    right : sequence of str
+        Headings of columns of numbers.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text(title) if title else None,
+        caption=Text(caption) if caption else None,
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # as it is: brackets are no markup
+    _print(table)
+
+
+def _print(table: "Table") -> None:
+    from rich.console import Console
+
+    Console().print(table)
+
+
+def number(value: float) -> str:
+    """Six digits."""
+    return f"{value:.6g}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds, or minutes and seconds."""
+    if seconds < 0.095:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+def size(n_bytes: int) -> str:
+    """Of a file."""
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}" if unit != "bytes" else f"{n_bytes} bytes"
+        n_bytes /= 1000  # type: ignore[assignment]
+    return f"{n_bytes:.3g} GB"

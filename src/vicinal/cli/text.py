@@ -1,0 +1,220 @@
+"""Tables in text: CSV and TSV."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vicinal.cli.kinds import Kind
+from vicinal.cli.running import remark
+from vicinal.cli.sources import Source
+from vicinal.cli.tables import Table, unnamed_columns
+from vicinal.cli.wording import plural
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["read_text"]
+
+# What stands for a missing number; in a column of words it is a word.
+_GAPS = ("", "NA", "N/A", "n/a", "na", "NULL", "null", "None", "?", "-")
+
+_SEPARATORS = (",", "\t", ";", "|")
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class _Text:
+    """Text on its way to becoming a table.
+
+    Attributes
+    ----------
+    name : str
+    raw : bytes
+        In UTF-8, lines ended by line feeds.
+    separator : str
+    n_before : int
+        Empty lines that were there before.
+    has_header : bool
+    """
+
+    name: str
+    raw: bytes
+    separator: str
+    n_before: int = 0
+    has_header: bool = True
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Number of the last line, and fields, of every record; an empty line has none."""
+        lines = io.TextIOWrapper(io.BytesIO(self.raw), "utf-8", newline="")
+        reader = csv.reader(lines, delimiter=self.separator)
+        for fields in reader:
+            yield self.n_before + reader.line_num, fields
+
+    def line_of(self, row: int) -> int:
+        """Where the data row at a position begins."""
+        before = self.n_before
+        for record, (last, _) in enumerate(self.records()):
+            if record == row + self.has_header:
+                break
+            before = last
+        return before + 1
+
+
+def read_text(source: Source, kind: Kind, header: bool | None) -> Table:
+    """Read CSV or TSV.
+
+    Parameters
+    ----------
+    source : Source
+    kind : Kind
+    header : bool or None
+
+    Returns
+    -------
+    Table
+    """
+    whole = _checked(source)
+    raw = whole.lstrip(b"\r\n")
+    first = raw.partition(b"\n")[0].decode(errors="replace")
+    separator = "\t" if kind is Kind.tsv else _separator(first)
+    text = _Text(source.name, raw, separator, whole[: len(whole) - len(raw)].count(b"\n"))
+    try:
+        names = [name.strip() for name in next(text.records())[1]]
+        text = replace(text, has_header=_has_header(text.name, names, header))
+        frame = _tidied(_parsed(text, _checked_names(text, names)))
+    except UnicodeDecodeError:
+        raise _wrong_encoding(text) from None
+    except csv.Error as error:
+        raise ValueError(f"{source.name} cannot be read as {kind.value}: {error}") from None
+    if text.has_header and names[:1] == [""]:
+        frame = _without_row_numbers(frame, text.name)
+    return Table(frame, text.name, line_of=text.line_of)
+
+
+def _checked(source: Source) -> bytes:
+    """The text without what has no meaning; an error where it is none."""
+    raw = source.bytes
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise ValueError(f"{source.name} is encoded in UTF-16: save it in UTF-8")
+    if b"\0" in raw[:65536]:
+        raise ValueError(f"{source.name} is no text, nor any other kind of table known here")
+    raw = raw.removeprefix(_BYTE_ORDER_MARK)
+    if b"\n" not in raw:
+        raw = raw.replace(b"\r", b"\n")  # as in files of old Macs
+    raw = raw.rstrip(b"\r\n ")
+    if not raw.strip():
+        raise ValueError(f"{source.name} is empty: a table has a line of names and rows")
+    return raw + b"\n"
+
+
+def _separator(first: str) -> str:
+    """The most frequent one in the first line, outside of quotes."""
+    bare = re.sub(r'"[^"]*"', "", first)
+    return max(_SEPARATORS, key=bare.count)
+
+
+def _has_header(name: str, names: list[str], header: bool | None) -> bool:
+    """As told; else an error where the first line looks like data."""
+    if header is not None:
+        return header
+    numbers = [cell for cell in names if re.fullmatch(r"[+-]?\d*\.\d+([eE][+-]?\d+)?", cell)]
+    if numbers:
+        raise ValueError(
+            f"the first line of {name} looks like data ({numbers[0]!r}): if it is, use "
+            "--no-header, and the columns are called x1, x2, ...; if these are names, --header"
+        )
+    return True
+
+
+def _checked_names(text: _Text, names: list[str]) -> list[str]:
+    if not text.has_header:
+        return unnamed_columns(len(names))
+    names = [name or f"column{i + 1}" for i, name in enumerate(names)]
+    for name, times in Counter(names).items():
+        if times > 1:
+            places = " and ".join(str(i + 1) for i, other in enumerate(names) if other == name)
+            raise ValueError(
+                f"{text.name} has several columns named {name!r} (columns {places}): names must "
+                "differ"
+            )
+    return names
+
+
+def _parsed(text: _Text, names: list[str]) -> "pl.DataFrame":
+    import polars as pl
+
+    decimal_comma = text.separator == ";" and re.search(rb"\d,\d", text.raw) is not None
+    try:
+        frame = pl.read_csv(
+            text.raw,
+            has_header=text.has_header,
+            separator=text.separator,
+            infer_schema_length=None,
+            decimal_comma=decimal_comma,
+        )
+    except pl.exceptions.PolarsError as error:
+        _refuse_ragged(text, len(names))
+        if "utf-8" in str(error):
+            raise _wrong_encoding(text) from None
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{text.name} cannot be read as a table: {reason}") from error
+    # A row that is too short has no value in the last column.
+    if frame.height and frame[:, -1].null_count():
+        _refuse_ragged(text, len(names))
+    frame.columns = names
+    return frame
+
+
+def _refuse_ragged(text: _Text, n_columns: int) -> None:
+    """Raise an error if some row has more or fewer fields than there are columns."""
+    before = text.n_before
+    for last, fields in text.records():
+        if fields and len(fields) != n_columns:
+            quote = "; is a quote not closed?" if last > before + 1 else ""
+            raise ValueError(
+                f"{text.name} has {plural(len(fields), 'field')} in line {before + 1}, but "
+                f"{plural(n_columns, 'column')}{quote}"
+            )
+        before = last
+
+
+def _wrong_encoding(text: _Text) -> ValueError:
+    where = ""
+    try:
+        text.raw.decode()
+    except UnicodeDecodeError as error:
+        line = text.n_before + text.raw[: error.start].count(b"\n") + 1
+        where = f" (byte {text.raw[error.start]:#04x} in line {line})"
+    return ValueError(f"{text.name} is not in UTF-8{where}: save it in UTF-8")
+
+
+def _tidied(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Words without blanks around them, and numbers where all of a column can be read so."""
+    import polars as pl
+
+    words = [column for column in frame if column.dtype == pl.String]
+    return frame.with_columns([_as_numbers(column.str.strip_chars()) for column in words])
+
+
+def _as_numbers(words: "pl.Series") -> "pl.Series":
+    """The column as numbers, missing ones null, where it has no words but such for gaps."""
+    import polars as pl
+
+    gaps = words.is_null() | words.is_in(_GAPS)
+    numbers = words.set(gaps, None).cast(pl.Float64, strict=False)
+    is_number = not gaps.all() and (numbers.is_null() == gaps).all()
+    return numbers if is_number else words.set(words == "", None)
+
+
+def _without_row_numbers(frame: "pl.DataFrame", name: str) -> "pl.DataFrame":
+    """Without a first column, one without a name, if it counts rows as saved data frames do."""
+    counted = frame[:, 0].to_list()
+    if frame.width == 1 or not any(counted == list(range(i, i + frame.height)) for i in (0, 1)):
+        return frame
+    remark(f"the first column of {name} has no name and counts rows: left out")
+    return frame[:, 1:]

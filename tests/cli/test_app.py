@@ -1,0 +1,59 @@
+import subprocess
+import sys
+
+import pytest
+from cli.helpers import assert_one_line, run_main
+
+import vicinal
+
+
+def test_no_arguments_show_help(capsys):
+    code, out, err = run_main(capsys)
+    assert (code, err) == (0, "")
+    assert "Usage: vicinal" in out
+    assert "demo" in out
+
+
+COMMANDS = ("demo", "fit", "transform", "predict", "score", "info", "embed", "report", "datasets")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_and_fits_80_columns(capsys, command):
+    code, out, err = run_main(capsys, command, "--help")
+    assert (code, err) == (0, "")
+    assert f"Usage: vicinal {command}" in out
+    assert f"\n    vicinal {command} " in out.partition("Examples:")[2] + " "
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_version(capsys):
+    assert run_main(capsys, "--version") == (0, f"vicinal {vicinal.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["demo", "--sead", "1"], "--sead"),
+        (["demo", "--seed", "one"], "--seed"),
+        (["dance"], "dance"),
+    ],
+)
+def test_wrong_arguments(capsys, args, said):
+    code, out, err = run_main(capsys, *args)
+    assert (code, out) == (2, "")
+    assert_one_line(err, said, "--help'")
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_without_the_extra_for_the_command_line(capsys, monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    code, out, err = run_main(capsys, "demo")
+    assert (code, out) == (1, "")
+    assert_one_line(err, "needs the extra 'cli': pip install 'vicinal[cli]'")
+
+
+def test_importing_the_command_line_is_light():
+    heavy = "typer", "rich", "numpy", "sklearn", "matplotlib"
+    code = f"import sys, vicinal.cli; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
