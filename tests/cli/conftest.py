@@ -1,3 +1,6 @@
+import signal
+import threading
+
 import pytest
 from cli.helpers import done, flowers
 
@@ -6,6 +9,17 @@ from cli.helpers import done, flowers
 def in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture(autouse=True)
+def usual_interrupts():
+    """A job in the background of a script has Ctrl-C switched off."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

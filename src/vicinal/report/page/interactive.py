@@ -15,7 +15,7 @@ __all__ = ["MOST_CHOOSABLE", "MOST_SHOWN", "Labels", "interactive_data"]
 MOST_SHOWN = 100_000  # points in the picture
 MOST_CHOOSABLE = 2_000  # rows whose neighbors the page carries
 N_NEIGHBORS = 5
-_MOST_FEATURES = 4  # beside a neighbor
+_MOST_FEATURES = 3  # beside a neighbor
 
 # matplotlib's markers, as plotly calls them and as a path within (-6, 6).
 _SYMBOLS = {
@@ -67,7 +67,7 @@ def interactive_data(
         Between which neighbors are compared.
     X : ndarray of shape (n, n_features)
     features : list of tuple of int and str
-        Columns of X to show beside a neighbor, and their names; at most four are.
+        Columns of X to show beside a neighbor, and their names; at most three are.
     equal : bool
         Whether both coordinates have the same unit.
 

@@ -36,7 +36,7 @@ def feature_section(model: Any, before: Stage, names: list[str]) -> Section | No
 
     def cells(ax: Any) -> None:
         MetricDisplay.from_estimator(
-            last, X, feature_names=names, normalize=True, max_features=_MOST_CELLS, title="", ax=ax
+            last, X, feature_names=names, max_features=_MOST_CELLS, title="", ax=ax
         )
 
     share = np.square(last.components_).sum(axis=0) * X.var(axis=0)
@@ -54,8 +54,8 @@ def feature_section(model: Any, before: Stage, names: list[str]) -> Section | No
             cells,
             "Heat map of the learned metric",
             key="cells",
-            caption="The metric for features of equal spread: differences in two features that go "
-            "the same way count more (positive) or less (negative).",
+            caption="The metric, with features in their standard deviations: differences in two "
+            "features that go the same way count more (positive) or less (negative).",
             size=(5.4, 4.6),
         ),
     ]
