@@ -57,3 +57,10 @@ def test_importing_the_command_line_is_light():
     code = f"import sys, vicinal.cli; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("module", ["vicinal", "vicinal.cli"])
+def test_as_a_module(module):
+    command = [sys.executable, "-m", module, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"vicinal {vicinal.__version__}\n"

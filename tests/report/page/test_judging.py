@@ -44,11 +44,23 @@ def test_within_warns_where_labels_were_learned_from():
     assert "flattered" in judge_within([Stage("Raw", X)], Y, 5, supervised=True).caution
 
 
-def test_many_rows_are_judged_by_a_sample(monkeypatch):
+@pytest.mark.parametrize("how", ["within", "between", "folds"])
+def test_many_rows_are_judged_by_a_sample(monkeypatch, how):
     monkeypatch.setattr(judging, "MOST_JUDGED", 30)
-    verdict = judge_within([Stage("Raw", X)], Y, 5, supervised=False)
-    assert "A sample of 30 of 150 rows" in verdict.how
-    assert len(verdict.judgements[0].correct) == 30
+    monkeypatch.setattr(judging, "MOST_KNOWN", 60)
+    raw = [Stage("Raw", X)]
+    if how == "within":
+        verdict = judge_within(raw, Y, 5, supervised=False)
+        assert verdict.how == "30 of 150 rows, each named by its 5 nearest among 60 others."
+    elif how == "between":
+        verdict = judge_between(raw, Y, raw, Y, 5)
+        assert "30 of 150 test rows" in verdict.how
+        assert "among 60 of 150 training rows" in verdict.how
+    else:
+        monkeypatch.setattr(judging, "MOST_JUDGED", 9)
+        verdict = judge_by_folds(NeighborhoodComponents(2, tol=0.1), X, Y, 5, 3)
+        assert f"{len(verdict.judgements[0].correct)} of 150 rows, each" in verdict.how
+    assert 20 < len(verdict.judgements[0].correct) <= 30
     assert verdict.judgements[0].accuracy > 0.8
 
 

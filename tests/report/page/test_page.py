@@ -15,6 +15,7 @@ from vicinal import (
     NeighborhoodComponents,
 )
 from vicinal.report import write_report
+from vicinal.report.page import learning
 
 
 def words_of(path):
@@ -74,8 +75,25 @@ def test_without_labels(iris, tmp_path):
     write_report(LocalComponents(regularization=0.01).fit(iris.data), iris.data, None, path)
     words = words_of(path)
     assert "before and after" not in words
-    assert "least likely" in words
+    assert "Mean log-density of these rows" in words
+    assert "The least likely of them" in words
     assert data_of(path)["points"]["labels"] is None
+
+
+def test_of_many_rows_some_are_scored(iris, tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "MOST_SCORED", 40)
+    path = tmp_path / "page.html"
+    X = iris.data.copy()
+    X[7] += 100.0
+    model = LocalComponents(regularization=0.01).fit(X)
+    seen = []
+    score = LocalComponents.score_samples
+    monkeypatch.setattr(
+        LocalComponents, "score_samples", lambda self, X: seen.append(len(X)) or score(self, X)
+    )
+    write_report(model, X, None, path)
+    assert max(seen) == 40
+    assert "Mean log-density of a sample of 40 rows" in words_of(path)
 
 
 def test_rows_to_judge_by(iris, iris_model, tmp_path):
@@ -98,6 +116,7 @@ def test_slow_fits_are_not_repeated(iris, iris_model, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"cv": 1}, "cv=1 must be a whole number from 2 to 150"),
         ({"class_names": ["a"]}, "class_names has 1 names, but y has 3 classes"),
         ({"feature_names": ["a"]}, "feature_names is 1 names"),
     ],

@@ -58,8 +58,9 @@ def write_report(
         Rows the model has not seen, to judge it by.
     cv : int, "auto" or None, default="auto"
         Without test rows, judge a model that learned from labels by so many folds, to
-        each of which it is fitted anew. "auto": 5 where the fit took at most 5 s. None:
-        by the neighbors of every row among the others, which flatters it.
+        each of which it is fitted anew. "auto": 5 where the fit took at most 5 s and there
+        are at most 20 000 rows. None: by the neighbors of rows among the others, which
+        flatters it.
     feature_names : sequence of str, optional
         None: those of the columns of `X`, or of the fit.
     class_names : sequence of str, optional

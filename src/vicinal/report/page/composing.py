@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from vicinal.inputs.checks import check_count
 from vicinal.report.accuracy import NeighborsAccuracyDisplay
 from vicinal.report.models import last_step
 from vicinal.report.page.figures import Picture, figure_picture, svg_picture
@@ -39,6 +40,7 @@ __all__ = ["Subject", "compose"]
 N_NEIGHBORS = 5
 _FOLDS = 5
 _QUICK_FIT = 5.0  # seconds of a fit that may be repeated for each fold
+_MOST_REFITTED = 20_000  # rows; a model may have been fitted to fewer than there are here
 
 
 @dataclass(frozen=True)
@@ -282,12 +284,15 @@ def _verdict(
 
 def _n_folds(subject: Subject, cv: int | str | None) -> int:
     """How many folds to judge by; 0: none."""
+    n = len(subject.stages[0].points)
+    if cv not in (None, "auto"):
+        check_count("cv", cv, 2, n, " (number of rows)")
     if cv is None or not subject.learned_from_labels:
         return 0
-    if not isinstance(cv, str):
+    if cv != "auto":
         return int(cv)
     times = getattr(last_step(subject.model), "history_", {}).get("time", [np.inf])
-    return _FOLDS if times[-1] <= _QUICK_FIT and len(subject.stages[0].points) >= 2 * _FOLDS else 0
+    return _FOLDS if times[-1] <= _QUICK_FIT and 2 * _FOLDS <= n <= _MOST_REFITTED else 0
 
 
 def _curves(judged: list[Judgement], how: str) -> Picture:

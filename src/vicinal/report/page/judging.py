@@ -20,7 +20,8 @@ from vicinal.report.voting import votes
 __all__ = ["Judgement", "Verdict", "judge_between", "judge_by_folds", "judge_within"]
 
 Z = 1.959964  # of an interval that holds with a probability of 95 %
-MOST_JUDGED = 5_000  # rows by their neighbors among all others
+MOST_JUDGED = 5_000  # rows that are named; of more, a sample
+MOST_KNOWN = 50_000  # rows that their neighbors are among; likewise
 MOST_NEIGHBORS = 31  # for the curve over their number
 FLATTERED = (
     "The model learned from labels. If it was fitted to these very rows, what it learned is "
@@ -107,12 +108,16 @@ def judge_between(
     -------
     Verdict
     """
-    k = min(n_neighbors, len(y))
+    known, asked = _some(y, MOST_KNOWN), _some(y_test, MOST_JUDGED)
+    k = min(n_neighbors, len(known))
     judgements = [
-        Judgement(new.name, *_named(stage.points, y, new.points, y_test), k)
+        Judgement(new.name, *_named(stage, y, known, new, y_test, asked), k)
         for stage, new in zip(train, test, strict=True)
     ]
-    how = f"{len(y_test):,} test rows, named by their {k} nearest among {len(y):,} training rows."
+    how = (
+        f"{_counted(asked, y_test)} test rows, named by their {k} nearest among "
+        f"{_counted(known, y)} training rows."
+    )
     return Verdict(judgements, k, how)
 
 
@@ -131,16 +136,16 @@ def judge_within(stages: list[Stage], y: NDArray, n_neighbors: int, supervised: 
     -------
     Verdict
     """
-    k = min(n_neighbors, len(y) - 1)
-    rows = spread_sample(y, len(y), MOST_JUDGED)
+    known = _some(y, MOST_KNOWN)
+    labels = y[known]
+    rows, k = _some(labels, MOST_JUDGED), min(n_neighbors, len(known) - 1)
     judgements = []
     for stage in stages:
-        near = nearest_of(rows, stage.points, MOST_NEIGHBORS).who
-        judgements.append(Judgement(stage.name, stage.points.shape[1], _right(y[near], y[rows]), k))
-    every = f"Each of the {len(y):,} rows"
-    if len(rows) < len(y):
-        every = f"A sample of {len(rows):,} of {len(y):,} rows, each"
-    how = f"{every} named by its {k} nearest among all others."
+        near = nearest_of(rows, stage.points[known], MOST_NEIGHBORS).who
+        right = _right(labels[near], labels[rows])
+        judgements.append(Judgement(stage.name, stage.points.shape[1], right, k))
+    others = "all others" if len(known) == len(y) else f"{len(known):,} others"
+    how = f"{_counted(rows, y)} rows, each named by its {k} nearest among {others}."
     return Verdict(judgements, k, how, FLATTERED if supervised else "")
 
 
@@ -165,12 +170,12 @@ def judge_by_folds(model: Any, X: Any, y: NDArray, n_neighbors: int, n_folds: in
         fitted = _fitted_copy(model, _rows(rows, train), y[train])
         old, new = stages_of(fitted, _rows(rows, train)), stages_of(fitted, _rows(rows, test))
         found.append(judge_between(old, y[train], new, y[test], n_neighbors).judgements)
-        order.append(test)
+        order.append(test[_some(y[test], MOST_JUDGED)])
     judgements = [_joined(parts, np.concatenate(order)) for parts in zip(*found, strict=True)]
-    k = judgements[0].n_neighbors
+    k, judged = judgements[0].n_neighbors, _counted(np.concatenate(order), y)
     how = (
-        f"{n_folds}-fold cross-validation: each of the {len(y):,} rows, named by its {k} nearest "
-        "in the other folds, to which the model was fitted anew."
+        f"{n_folds}-fold cross-validation: {judged} rows, each named by its {k} nearest in the "
+        "other folds, to which the model was fitted anew."
     )
     return Verdict(judgements, k, how)
 
@@ -183,11 +188,21 @@ def _joined(parts: Sequence[Judgement], order: NDArray) -> Judgement:
     return Judgement(parts[0].name, parts[0].n_coordinates, right, k)
 
 
-def _named(keys: NDArray, labels: NDArray, queries: NDArray, truth: NDArray) -> tuple[int, NDArray]:
-    """Number of coordinates, and which queries are named right by how many neighbors."""
-    index = NearestNeighbors(n_neighbors=min(MOST_NEIGHBORS, len(keys))).fit(keys)
-    near = index.kneighbors(queries, return_distance=False)
-    return keys.shape[1], _right(labels[near], truth)
+def _named(
+    train: Stage, y: NDArray, known: NDArray, test: Stage, truth: NDArray, asked: NDArray
+) -> tuple[int, NDArray]:
+    """Number of coordinates, and which rows are named right by how many neighbors."""
+    index = NearestNeighbors(n_neighbors=min(MOST_NEIGHBORS, len(known)))
+    near = index.fit(train.points[known]).kneighbors(test.points[asked], return_distance=False)
+    return train.points.shape[1], _right(y[known][near], truth[asked])
+
+
+def _some(labels: NDArray, most: int) -> NDArray:
+    return spread_sample(labels, len(labels), most)
+
+
+def _counted(some: NDArray, every: NDArray) -> str:
+    return f"{len(some):,}" + (f" of {len(every):,}" if len(some) < len(every) else "")
 
 
 def _right(near: NDArray, truth: NDArray) -> NDArray:

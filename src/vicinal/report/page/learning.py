@@ -3,12 +3,14 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vicinal.report.convergence import ConvergenceDisplay
 from vicinal.report.density import DensityDisplay
 from vicinal.report.importance import FeatureImportanceDisplay
 from vicinal.report.metric import MetricDisplay
 from vicinal.report.models import feature_names_of, last_step
+from vicinal.report.page.choosing import spread_sample
 from vicinal.report.page.figures import Picture, svg_picture
 from vicinal.report.page.interactive import Labels
 from vicinal.report.page.parts import Section, Table
@@ -20,6 +22,7 @@ __all__ = ["density_section", "feature_section", "learning_section"]
 _MOST_BARS = 15
 _MOST_CELLS = 20
 _N_OUTLIERS = 10
+MOST_SCORED = 5_000  # rows; every one looks at all kernels
 
 
 def feature_section(model: Any, before: Stage, names: list[str]) -> Section | None:
@@ -80,27 +83,34 @@ def density_section(
     if not hasattr(last, "score_samples"):
         return None
     names = _entering_names(model, before, names)
-    log_density = last.score_samples(before.points)
+    rows = spread_sample(None, len(before.points), MOST_SCORED)
+    points = before.points[rows]
+    log_density = last.score_samples(points)
 
     def draw(ax: Any) -> None:
-        if before.points.shape[1] > 1:
-            DensityDisplay.from_estimator(last, before.points, feature_names=names, title="", ax=ax)
+        if points.shape[1] > 1:
+            DensityDisplay.from_estimator(last, points, feature_names=names, title="", ax=ax)
         else:
             ax.hist(log_density, bins="auto")
             ax.set_xlabel("log-density")
 
-    picture = svg_picture(draw, "Density of the rows, outliers ringed", key="density")
-    text = f"Mean log-density of these rows: {log_density.mean():.4g}."
-    return Section("Density and outliers", [text], [picture], _outlier_table(log_density, labels))
+    some = "these rows" if len(rows) == len(before.points) else f"a sample of {len(rows):,} rows"
+    return Section(
+        "Density and outliers",
+        [f"Mean log-density of {some}: {log_density.mean():.4g}."],
+        [svg_picture(draw, "Density of the rows, outliers ringed", key="density")],
+        _outlier_table(rows, log_density, labels),
+    )
 
 
-def _outlier_table(log_density: Any, labels: Labels | None) -> Table:
-    rows = []
-    for row in np.argsort(log_density)[:_N_OUTLIERS]:
-        named = [] if labels is None else [labels.names[labels.codes[row]]]
-        rows.append([f"{row}", *named, f"{log_density[row]:.4g}"])
+def _outlier_table(rows: NDArray, log_density: NDArray, labels: Labels | None) -> Table:
+    """The least likely of some rows."""
+    lines = []
+    for i in np.argsort(log_density)[:_N_OUTLIERS]:
+        named = [] if labels is None else [labels.names[labels.codes[rows[i]]]]
+        lines.append([f"{rows[i]}", *named, f"{log_density[i]:.4g}"])
     headings = ["Row#", *([] if labels is None else ["Class"]), "Log-density#"]
-    return Table(headings, rows, caption="The least likely rows, counted from 0")
+    return Table(headings, lines, caption="The least likely of them, counted from 0")
 
 
 def learning_section(model: Any) -> Section | None:

@@ -8,6 +8,7 @@ __all__ = ["data_notes"]
 _SCALES_APART = 100.0  # ratio of standard deviations from which one feature drowns another
 _NEARLY_THE_SAME = 0.9999  # correlation
 _MOST_FEATURES_COMPARED = 300
+_MOST_ROWS_COMPARED = 50_000
 _FEW = 5  # members of a class that say little about it
 _LOPSIDED = 20.0
 
@@ -79,9 +80,14 @@ def _twins(X: NDArray, names: list[str]) -> list[str]:
 
 def _about_rows(X: NDArray) -> list[str]:
     found, (n, d) = [], X.shape
-    repeated = n - len(np.unique(X, axis=0))
+    looked_at = X[:_MOST_ROWS_COMPARED]
+    repeated = len(looked_at) - len(np.unique(looked_at, axis=0))
     if repeated:
-        found.append(f"{repeated:,} of {n:,} rows repeat another one: neighbors at distance 0.")
+        first = "" if len(looked_at) == n else "the first "
+        found.append(
+            f"{repeated:,} of {first}{len(looked_at):,} rows repeat another one: neighbors at "
+            "distance 0."
+        )
     if n <= d:
         found.append(f"{n:,} rows in {d:,} dimensions: any model can learn these by heart.")
     return found
