@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from vicinal.cli import build_app, main
+from vicinal.cli.running import _arguments
 
 
 def run(*args, stdin=None):
@@ -14,7 +15,12 @@ def run(*args, stdin=None):
         runner = CliRunner(mix_stderr=False)
     except TypeError:  # newer ones never mix
         runner = CliRunner()
-    return runner.invoke(build_app(), [str(arg) for arg in args], input=stdin)
+    words = [str(arg) for arg in args]
+    token = _arguments.set(words)  # what was typed, for the commands that remember it
+    try:
+        return runner.invoke(build_app(), words, input=stdin)
+    finally:
+        _arguments.reset(token)
 
 
 def done(*args, stdin=None):
