@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.covariance import oas
 from sklearn.neighbors import KNeighborsClassifier
 
 from vicinal.inputs import starts
@@ -57,6 +58,31 @@ def test_rca_takes_the_directions_that_separate_classes_best(data):
 
 def test_auto_is_rca(data):
     assert_array_equal(starting_map("auto", *data, 2), starting_map("rca", *data, 2))
+
+
+def test_auto_trusts_no_covariance_of_few_points():
+    rng = np.random.default_rng(0)
+    n, D, labels = 80, 20, np.arange(80) % 2
+    X = rng.normal(size=(n, D)) * np.linspace(1, 3, D) + labels[:, None]
+    S = within(X, labels)
+    # Chen et al. 2010, equation 23, as it stands there.
+    share = (1 - 2 / D) * np.trace(S @ S) + np.trace(S) ** 2
+    share /= (n + 1 - 2 / D) * (np.trace(S @ S) - np.trace(S) ** 2 / D)
+    shrunk = (1 - share) * S + share * np.trace(S) / D * np.eye(D)
+    A = starting_map("auto", X, labels, 3)
+    assert_allclose(A @ shrunk @ A.T, np.eye(3), atol=1e-4)
+    exact = starting_map("rca", X, labels, 3)
+    assert_allclose(exact @ S @ exact.T, np.eye(3), atol=1e-4)
+    # Close to what scikit-learn does, which leaves out terms of 2 / D.
+    assert share == pytest.approx(oas(X - _class_means(X, labels))[1], rel=0.1)
+
+
+def _class_means(X, labels):
+    return np.stack([X[labels == c].mean(axis=0) for c in range(labels.max() + 1)])[labels]
+
+
+def test_shrinking_what_is_round_already():
+    assert_allclose(starts._shrunk(2.0 * np.eye(3), 5), 2.0 * np.eye(3))
 
 
 def test_lda_weighs_classes_alike(data):

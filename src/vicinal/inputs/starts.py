@@ -1,5 +1,6 @@
 """Starting maps: pca, lda, rca, identity, random, or the user's own (thesis 3.3.2)."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ _NO_VARIANCE = 1e-4
 # directions of little variance, mostly noise, move first: docs/decisions/0003.
 _COORDINATE_RIDGE = 10.0
 
+# Points per feature below which "auto" does not trust a covariance: docs/decisions/0006.
+_FEW_POINTS = 10
+
 # Compact support: this many others in reach of this share of the points.
 _REACH, _REACHED = 10, 0.95
 
@@ -49,7 +53,8 @@ def starting_map(
     Parameters
     ----------
     init : {"auto", "rca", "lda", "pca", "identity", "random"} or array of shape (d, D)
-        "auto" is "rca", which the thesis found best.
+        "auto" is "rca", which the thesis found best, but where there are few points for
+        the number of features its within-class covariance is shrunk first.
     known : Moments
         Of the training points, in multiples of `unit`.
     n_components : int
@@ -76,7 +81,10 @@ def starting_map(
         return _pca(known, n_components)
     if init == "lda":
         return _lda(known, n_components)
-    return _rca(known, n_components)
+    trusted, n = known, known.counts.sum()
+    if init == "auto" and n < _FEW_POINTS * D:
+        trusted = replace(known, within=_shrunk(known.within, n))
+    return _rca(known, n_components, _within(trusted))
 
 
 def reach_neighbors(A: NDArray, Z: NDArray, weights: NDArray | None = None) -> NDArray:
@@ -158,14 +166,14 @@ def _lda(known: Moments, n_components: int) -> NDArray:
     return _leading(known.between, _within(known), n_components)[1]
 
 
-def _rca(known: Moments, n_components: int) -> NDArray:
+def _rca(known: Moments, n_components: int, within: NDArray) -> NDArray:
     """Leading directions of S_T with respect to S_W, white within classes: A S_W Aᵀ = I.
 
     Truncating S_W^(-1/2), as the thesis has it for d < D, keeps arbitrary directions. Those in
     which the classes do not differ, of which there are D - n_classes + 1 at least, are all worth
     the same: they are taken by variance, and are 0 where the data has none.
     """
-    variances, basis = eigh(_within(known))
+    variances, basis = eigh(within)
     white = (basis / np.sqrt(variances)).T  # rows: S_W^(-1/2) in its own basis
     # S_T = S_W + MᵀM; the singular vectors of M in white coordinates are the directions wanted.
     _, gains, turn = svd(known.spread @ white.T, full_matrices=True)
@@ -178,6 +186,19 @@ def _rca(known: Moments, n_components: int) -> NDArray:
     A = _definite_signs(white[:n_components])
     seen = np.einsum("ij,jk,ik->i", A, known.total, A)
     return np.where(seen[:, None] > _NO_VARIANCE, A, 0.0)
+
+
+def _shrunk(S: NDArray, n: float) -> NDArray:
+    """A covariance of n points, moved towards a multiple of the identity.
+
+    By the share that Chen, Wiesel, Eldar and Hero find best for Gaussians ("Shrinkage
+    algorithms for MMSE covariance estimation", IEEE TSP 2010, equation 23).
+    """
+    D, trace, squares = len(S), np.trace(S), float(np.square(S).sum())
+    apart = squares - trace * trace / D  # 0 for a multiple of the identity
+    share = ((1 - 2 / D) * squares + trace * trace) / ((n + 1 - 2 / D) * apart) if apart > 0 else 1
+    share = min(share, 1.0)
+    return (1 - share) * S + share * trace / D * np.eye(D)
 
 
 def _leading(target: NDArray, within: NDArray | None, k: int) -> tuple[NDArray, NDArray]:

@@ -51,8 +51,9 @@ class NeighborhoodComponents(
         Dimension d of the projected space. None: the number of features.
     init : {"auto", "rca", "lda", "pca", "identity", "random"} or array-like of shape \
             (n_components, n_features), default="auto"
-        Map to start from. "rca" (which "auto" picks): the leading directions
-        of the total against the within-class covariance, white within classes.
+        Map to start from. "rca": the leading directions of the total against the
+        within-class covariance, white within classes. "auto": the same, with that
+        covariance shrunk where there are fewer than 10 points per feature.
         "lda": the same for the covariance of class means, at most
         ``n_classes - 1`` components. "pca": whitened principal components.
         "identity": the first features as they are. "random": Gaussian entries
