@@ -13,6 +13,7 @@ from cli.helpers import assert_one_line, run
 
 import vicinal
 from vicinal import demo
+from vicinal.demo import comparison
 from vicinal.nca import NeighborhoodComponents
 
 in_the_main_thread = pytest.mark.skipif(
@@ -27,7 +28,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 def compared():
     """What a comparison of few images in two dimensions found."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        patch.setattr(demo, "DIMENSIONS", (2,))
+        patch.setattr(comparison, "DIMENSIONS", (2,))
         warnings.filterwarnings("ignore", "the neighborhood graph has")  # of so few points
         told = []
         result = demo.compare(demo.load_split(3, n_rows=200), lambda *step: told.append(step))
@@ -273,7 +274,9 @@ def test_ctrl_c_inside_a_finalizer_ends_the_command_too(few_rows, tmp_path, monk
         return self
 
     monkeypatch.setattr(NeighborhoodComponents, "fit", fit)
-    monkeypatch.setattr(demo, "_compile", lambda split: NeighborhoodComponents().fit(None, None))
+    monkeypatch.setattr(
+        comparison, "_compile", lambda split: NeighborhoodComponents().fit(None, None)
+    )
     result = run("demo")
     assert result.exit_code == 130
     assert_one_line(result.stderr, "interrupted")
