@@ -80,6 +80,13 @@ def test_without_labels(iris, tmp_path):
     assert data_of(path)["points"]["labels"] is None
 
 
+def test_a_single_feature(iris, tmp_path):
+    path = tmp_path / "page.html"
+    model = LocalComponents(regularization=0.01).fit(iris.data[:, :1])
+    write_report(model, iris.data[:, :1], iris.target, path)
+    assert "Density and outliers" in words_of(path)
+
+
 def test_of_many_rows_some_are_scored(iris, tmp_path, monkeypatch):
     monkeypatch.setattr(learning, "MOST_SCORED", 40)
     path = tmp_path / "page.html"

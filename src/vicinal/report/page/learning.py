@@ -88,11 +88,7 @@ def density_section(
     log_density = last.score_samples(points)
 
     def draw(ax: Any) -> None:
-        if points.shape[1] > 1:
-            DensityDisplay.from_estimator(last, points, feature_names=names, title="", ax=ax)
-        else:
-            ax.hist(log_density, bins="auto")
-            ax.set_xlabel("log-density")
+        DensityDisplay.from_estimator(last, points, feature_names=names, title="", ax=ax)
 
     some = "these rows" if len(rows) == len(before.points) else f"a sample of {len(rows):,} rows"
     return Section(

@@ -1,6 +1,5 @@
 """The same rows before and after a model: as they came, as it got them, as it places them."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
-from vicinal.report.models import check_names, last_step
+from vicinal.report.models import check_names, last_step, without_names
 
 __all__ = ["Stage", "feature_names", "stages_of"]
 
@@ -53,9 +52,7 @@ def stages_of(model: Any, X: ArrayLike) -> list[Stage]:
     """
     last = last_step(model)
     stages = [Stage("Raw features", np.asarray(X, dtype=np.float64))]
-    with warnings.catch_warnings():
-        # Names of columns are for the reader of the report; the rows are the same without.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
+    with without_names():
         prepared: Any = X
         if isinstance(model, Pipeline) and len(model.steps) > 1:
             before = model[:-1]
