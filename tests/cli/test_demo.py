@@ -61,7 +61,7 @@ def no_fit(monkeypatch):
     monkeypatch.setattr(NeighborhoodComponents, "fit", fit)
 
 
-def test_demo_prints_tables_and_writes_a_page(no_work, tmp_path):
+def test_demo_prints_tables_and_writes_a_page(no_work, compared, tmp_path):
     result = run("demo", "--seed", "3")
     assert result.exit_code == 0
     for words in (
@@ -83,6 +83,11 @@ def test_demo_prints_tables_and_writes_a_page(no_work, tmp_path):
     assert page.startswith("<!doctype html>")
     assert "Metrics and embeddings, side by side" in page
     assert "60 test images" in page
+    # The table and what the page finds out about the model by itself.
+    learned = next(s for s in compared[0].scores if s.method == "NeighborhoodComponents")
+    assert (
+        f'>Learned</th><td class="number">2</td><td class="number">{learned.accuracy:.1%}<' in page
+    )
     assert len(list(tmp_path.iterdir())) == 1
 
 

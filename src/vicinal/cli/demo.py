@@ -96,6 +96,7 @@ def _show(result: "Comparison", seed: int, output: Path) -> None:
     from rich.console import Console
 
     _show_scores(result, seed)
+    print()
     _show_densities(result)
     Console().print(
         f"Report: {output}   (open it in a browser)\nNext:   vicinal fit --help, for your own data",

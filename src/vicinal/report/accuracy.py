@@ -48,9 +48,8 @@ class NeighborsAccuracyDisplay(BaseDisplay):
 
     Notes
     -----
-    The class with most votes wins; of several with as many, the one whose nearest
-    member is nearest. (scikit-learn's KNeighborsClassifier takes the first in
-    sorted order.)
+    The class with most votes wins; of several with as many, the first in sorted
+    order, as in scikit-learn's KNeighborsClassifier.
 
     Leave-one-out accuracy of rows whose labels the metric has learned from is
     better than that of new ones: give test rows where there are any.

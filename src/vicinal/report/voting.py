@@ -25,8 +25,8 @@ _BLOCK_NUMBERS = 4_000_000  # votes of points for classes held at a time
 def votes(classes: NDArray, n_classes: int) -> NDArray:
     """What the first k neighbors say, for every k, shape (n, k).
 
-    The class with most votes wins; of several with as many, the one whose nearest member is
-    nearest.
+    The class with most votes wins; of several with as many, the first in sorted order, as in
+    scikit-learn's KNeighborsClassifier.
 
     Parameters
     ----------
@@ -53,16 +53,15 @@ def votes(classes: NDArray, n_classes: int) -> NDArray:
 def _votes(classes: NDArray, n_classes: int) -> NDArray:
     n, most = classes.shape
     every, winners = np.arange(n), np.empty((n, most), dtype=classes.dtype)
-    # A vote counts for more than any place; the place of the first one settles ties.
-    vote = most + 1
-    points = np.zeros((n, n_classes), dtype=np.int64)
+    counts = np.zeros((n, n_classes), dtype=np.int64)
     leader, lead = classes[:, 0], np.zeros(n, dtype=np.int64)
     for k in range(most):
         voted = classes[:, k]
-        points[every, voted] += np.where(points[every, voted] == 0, vote - k, vote)
-        gained = points[every, voted]
+        counts[every, voted] += 1
+        gained = counts[every, voted]
         # Only the class that gained can have got ahead.
-        leader, lead = np.where(gained > lead, voted, leader), np.maximum(lead, gained)
+        ahead = (gained > lead) | ((gained == lead) & (voted < leader))
+        leader, lead = np.where(ahead, voted, leader), np.maximum(lead, gained)
         winners[:, k] = leader
     return winners
 
