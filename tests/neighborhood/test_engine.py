@@ -27,6 +27,23 @@ def test_auto_says_what_and_why(work, name, reason):
     assert reason in why
 
 
+@pytest.mark.parametrize(
+    ("work", "name"),
+    [
+        (Workload(10_000, 10_000, 3), "adaptive"),
+        (Workload(10_000, 10_000, 4), "fused"),
+        (Workload(9_000, 9_000, 1), "fused"),
+        (Workload(1000, 1_000_000, 1), "fused"),
+        (Workload(5_000, 5_000, 1), "blocked"),
+    ],
+)
+def test_a_tolerance_asks_for_trees_earlier(work, name):
+    engine, why = choose_engine("auto", work, tolerance=1e-3)
+    assert engine.name == name
+    assert ("a tolerance" in why) == (name == "adaptive")
+    assert choose_engine("auto", work)[0].name == ("blocked" if name == "blocked" else "fused")
+
+
 def test_by_name():
     engine, why = choose_engine("fused", Workload(10, 10, 100))
     assert (engine.name, why) == ("fused", "asked for by name")

@@ -83,7 +83,7 @@ class Workload:
 @dataclass(frozen=True)
 class _Rule:
     engine: str
-    applies: Callable[[Workload], bool]
+    applies: Callable[[Workload, float], bool]  # of the work and the tolerance
     reason: str
 
 
@@ -101,32 +101,46 @@ TREE_MAX_DIMS = 8
 TREE_PAIRS = 200_000_000
 TREE_WORK = 1_000_000_000
 TREE_QUERIES = 2048
+# Who allows an error asks for an engine that makes one, though it takes 18 s to compile once per
+# machine where "fused" takes 4 (0.4 s each from the cache): benchmarks/results/kde.md, n = 10,000.
+TOLERANT_MAX_DIMS = 3
+TOLERANT_PAIRS = 100_000_000
+_PROBED = "trees where a probe of some queries finds that few pairs matter, else one compiled sweep"
 
 _RULES = (
     _Rule(
         "blocked",
-        lambda work: work.pair_visits <= SMALL_WORK,
+        lambda work, tolerance: work.pair_visits <= SMALL_WORK,
         f"at most {SMALL_WORK:.0e} pair visits: done in NumPy before a compiler would start",
     ),
     _Rule(
         "adaptive",
-        lambda work: (
+        lambda work, tolerance: (
             work.n_dims <= TREE_MAX_DIMS
             and min(work.n_queries, work.n_keys) >= TREE_QUERIES
             and work.pairs >= TREE_PAIRS
             and work.pair_visits >= TREE_WORK
         ),
-        f"at most {TREE_MAX_DIMS} dimensions and many pairs: trees where a probe of some queries "
-        "finds that few pairs matter, else one compiled sweep",
+        f"at most {TREE_MAX_DIMS} dimensions and many pairs: {_PROBED}",
+    ),
+    _Rule(
+        "adaptive",
+        lambda work, tolerance: (
+            tolerance > 0
+            and work.n_dims <= TOLERANT_MAX_DIMS
+            and min(work.n_queries, work.n_keys) >= TREE_QUERIES
+            and work.pairs >= TOLERANT_PAIRS
+        ),
+        f"a tolerance, and at most {TOLERANT_MAX_DIMS} dimensions: {_PROBED}",
     ),
     _Rule(
         "fused",
-        lambda work: work.n_dims <= FUSED_MAX_DIMS,
+        lambda work, tolerance: work.n_dims <= FUSED_MAX_DIMS,
         f"at most {FUSED_MAX_DIMS} dimensions: one compiled sweep beats matrix products",
     ),
     _Rule(
         "blocked",
-        lambda work: True,
+        lambda work, tolerance: True,
         f"more than {FUSED_MAX_DIMS} dimensions: matrix products are faster",
     ),
 )
@@ -193,7 +207,7 @@ def choose_engine(
     if not 0.0 <= tolerance < 1.0:
         raise ValueError(f"tolerance={tolerance!r} must be at least 0 and less than 1.")
     if name == "auto":
-        rule = next(rule for rule in _RULES if rule.applies(work))
+        rule = next(rule for rule in _RULES if rule.applies(work, tolerance))
         return ENGINES[rule.engine](work, tolerance, n_jobs), rule.reason
     if name not in ENGINES:
         known = " or ".join(repr(each) for each in ENGINES)
