@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
+from vicinal.inputs.units import VALUES, check_reach, check_spread
+
 __all__ = ["Features", "Moments", "class_covariances", "moments", "standard_units"]
 
 _BLOCK_BYTES = 8_000_000
-
-# Smallest and largest values, by bytes per number, whose inverse is a number too.
-_UNITS = {8: (1e-300, 1e300), 4: (1e-30, 1e30)}
 
 
 @dataclass(frozen=True)
@@ -109,20 +108,11 @@ def standard_units(X: NDArray, weights: NDArray | None = None) -> Features:
 
     The solvers' first step then has the right size, too.
     """
-    smallest, largest = _UNITS[X.dtype.itemsize]
+    check_reach(X, VALUES)
     low, high = X.min(axis=0), X.max(axis=0)
-    reach = float(max(np.abs(low).max(), np.abs(high).max()))
-    if reach > largest:
-        raise ValueError(
-            f"X reaches {reach:.3g}, too large for {X.dtype}: scale it below {largest:g}."
-        )
     center = _mean(X, weights).astype(X.dtype)
     spread = float(max((high - center).max(), (center - low).max()))
-    if 0 < spread < smallest:
-        raise ValueError(
-            f"X varies by {spread:.3g} at most, too little for {X.dtype}: "
-            f"scale it above {smallest:g}."
-        )
+    check_spread(spread, X.dtype, VALUES)
     unit = 2.0 ** np.floor(np.log2(spread)) if spread > 0 else 1.0
     return Features(X, center, float(unit))
 
