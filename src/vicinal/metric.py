@@ -9,6 +9,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.inputs.pairs import split_pairs
+from vicinal.neighborhood import gram, times
+from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["LinearMapMixin", "MahalanobisMixin"]
 
@@ -18,6 +20,7 @@ class MahalanobisMixin:
 
     components_: NDArray
 
+    @on_own_threads
     def get_mahalanobis_matrix(self) -> NDArray:
         """Matrix M of the learned distance √((x - x')ᵀ M (x - x')).
 
@@ -26,8 +29,9 @@ class MahalanobisMixin:
         ndarray of shape (n_features, n_features)
         """
         check_is_fitted(self)
-        return self.components_.T @ self.components_
+        return gram(self.components_, self.components_)
 
+    @on_own_threads
     def pair_distance(self, pairs: Any, X: Any = None) -> NDArray:
         """Learned distance between the two points of each pair.
 
@@ -44,7 +48,7 @@ class MahalanobisMixin:
         check_is_fitted(self)
         points, positions = split_pairs(pairs, X, self.components_.shape[1])
         # Less their mean: an offset costs digits.
-        Z = (points - points.mean(axis=0)) @ self.components_.T if len(points) else points
+        Z = times(points - points.mean(axis=0), self.components_.T) if len(points) else points
         return np.linalg.norm(Z[positions[:, 0]] - Z[positions[:, 1]], axis=1)
 
     def pair_score(self, pairs: Any, X: Any = None) -> NDArray:
@@ -66,6 +70,7 @@ class MahalanobisMixin:
 class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MahalanobisMixin):
     """A transformer by `components_`, which keeps the precision of its input."""
 
+    @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
         """Project points.
 
@@ -79,7 +84,7 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        return points @ self.components_.T
+        return times(points, self.components_.T)
 
     def to_sklearn(self) -> BaseEstimator:
         """The same projection as a fitted transformer of scikit-learn alone.

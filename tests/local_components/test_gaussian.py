@@ -185,7 +185,8 @@ def test_affine_maps_change_nothing_but_the_coordinates(iris):
 def test_coordinates_are_signed_and_white(iris):
     model = LocalComponents(gaussian="search").fit(iris)
     rows = model.components_
-    assert (rows[np.arange(3), np.abs(rows).argmax(axis=1)] > 0).all()
+    most = np.abs(rows * np.sqrt(np.diag(model.covariance_))).argmax(axis=1)
+    assert (rows[np.arange(3), most] > 0).all()
     B = np.vstack([rows, model.gaussian_components_])
     assert_allclose(B @ model.covariance_ @ B.T, np.eye(4), atol=1e-9)
     gaussian = (iris - model.mean_) @ model.gaussian_components_.T

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -12,7 +11,9 @@ from vicinal.coincidence.starts import starting_state
 from vicinal.fitting import run
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
+from vicinal.neighborhood import log_shares, times
 from vicinal.neighborhood.pair_list import PairList
+from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
@@ -93,6 +94,7 @@ class CoincidenceClassifier(
         self.random_state = random_state
         self.verbose = verbose
 
+    @on_own_threads
     def fit(self, X: ArrayLike, y: ArrayLike) -> "CoincidenceClassifier":
         """Learn a map and a noise for each class.
 
@@ -150,13 +152,14 @@ class CoincidenceClassifier(
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
 
+    @on_own_threads
     def _log_coincidence(self, X: ArrayLike) -> NDArray:
         """log P(y_c = 1 | x), shape (n, n_classes)."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         columns = []
         for mean, W, sigma2 in zip(self.means_, self.components_, self.sigma2_, strict=True):
-            squared = np.square((points - mean) @ W.T).sum(axis=1)
+            squared = np.square(times(points - mean, W.T)).sum(axis=1)
             columns.append(-exponents(squared, len(W), sigma2, np.ones(1)))
         return np.column_stack(columns)
 
@@ -171,8 +174,7 @@ class CoincidenceClassifier(
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        log_p = self._log_coincidence(X)
-        return log_p - logsumexp(log_p, axis=1, keepdims=True)
+        return log_shares(self._log_coincidence(X), axis=1)
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probabilities to coincide with the means of the classes, divided by their sum.

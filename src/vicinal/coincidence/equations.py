@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.neighborhood import gram, times
 from vicinal.neighborhood.pair_list import PairList
 
 __all__ = [
@@ -119,9 +120,9 @@ def em_differences(data: CoincidenceData, state: State) -> tuple[float, State]:
     q, squared, kappa2 = _exponents(data, state)
     a, variance = _posterior_of_differences(q, squared, kappa2, data.coincide, state)
     W = state.W - 2.0 * state.W @ _over(data.scatter(a), data.total_scatter)
-    moved = data.pairs.squared_distances(data.X @ W.T)
+    moved = data.pairs.squared_distances(times(data.X, W.T))
     # |ū - W'Δ|² needs the product of old and new differences: by polarization.
-    between = data.pairs.squared_distances(data.X @ (state.W - W).T)
+    between = data.pairs.squared_distances(times(data.X, (state.W - W).T))
     inner = 0.5 * (squared + moved - between)
     residual = np.square(1.0 - 2.0 * a) * squared - 2.0 * (1.0 - 2.0 * a) * inner + moved
     p = len(W)
@@ -146,7 +147,7 @@ def em_endpoints(data: CoincidenceData, state: State) -> tuple[float, State]:
     )
     counts = np.bincount(data.pairs.first, minlength=len(data.X))
     counts = counts + np.bincount(data.pairs.second, minlength=len(data.X))
-    second_moment = data.X.T @ (counts[:, None] * data.X)
+    second_moment = gram(data.X, counts[:, None] * data.X)
     # Σ z̄ xᵀ + z̄' x'ᵀ = W (M - Σ a Δ Δᵀ)
     W = state.W - state.W @ _over(data.scatter(a), second_moment)
     error = _endpoint_error(data, state.W, W, a)
@@ -158,7 +159,7 @@ def em_endpoints(data: CoincidenceData, state: State) -> tuple[float, State]:
 def _endpoint_error(data: CoincidenceData, W: NDArray, new: NDArray, a: NDArray) -> float:
     """Σ |z̄ - W'x|² + |z̄' - W'x'|², z̄ = W(x - aΔ), z̄' = W(x' + aΔ)."""
     X, first, second = data.X, data.pairs.first, data.pairs.second
-    old, shift = X @ W.T, X @ (W - new).T
+    old, shift = times(X, W.T), times(X, (W - new).T)
     total = 0.0
     for rows in data.pairs.blocks(len(W)):
         i, j, share = first[rows], second[rows], a[rows, None]
@@ -169,7 +170,7 @@ def _endpoint_error(data: CoincidenceData, W: NDArray, new: NDArray, a: NDArray)
 
 def _exponents(data: CoincidenceData, state: State) -> tuple[NDArray, NDArray, NDArray]:
     """q, |WΔ|² and κ² of every pair."""
-    squared = data.pairs.squared_distances(data.X @ state.W.T)
+    squared = data.pairs.squared_distances(times(data.X, state.W.T))
     kappa2 = state.kappa2[data.anchors]
     return exponents(squared, len(state.W), state.sigma2, kappa2), squared, kappa2
 

@@ -28,7 +28,9 @@ from vicinal.inputs.checks import (
 from vicinal.inputs.pairs import check_pair_labels, split_pairs
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS, hold_back
 from vicinal.metric import LinearMapMixin
+from vicinal.neighborhood import times
 from vicinal.neighborhood.pair_list import PairList
+from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
@@ -195,6 +197,7 @@ class LatentCoincidence(
         self.verbose = verbose
 
     @with_callbacks
+    @on_own_threads
     def fit(self, X: ArrayLike, y: ArrayLike) -> "LatentCoincidence":
         """Learn the map from labeled points.
 
@@ -225,6 +228,7 @@ class LatentCoincidence(
         return self
 
     @with_callbacks
+    @on_own_threads
     def fit_pairs(
         self, pairs: Any, y: ArrayLike, X: ArrayLike | None = None
     ) -> "LatentCoincidence":
@@ -351,7 +355,7 @@ class LatentCoincidence(
         def score(parameters: NDArray) -> float:
             W = problem.unpack(parameters).W
             rule = KNeighborsClassifier(min(self.n_targets, len(keep)), n_jobs=self.n_jobs)
-            return float(rule.fit(keys @ W.T, known).score(held @ W.T, held_labels))
+            return float(rule.fit(times(keys, W.T), known).score(times(held, W.T), held_labels))
 
         return score
 
@@ -368,6 +372,7 @@ class LatentCoincidence(
             "n_features_in_": points.shape[1],
         }
 
+    @on_own_threads
     def pair_probability(
         self, pairs: Any, base_rate: float | None = None, X: ArrayLike | None = None
     ) -> NDArray:

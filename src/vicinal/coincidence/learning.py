@@ -17,6 +17,7 @@ from vicinal.coincidence.equations import (
     pulls,
 )
 from vicinal.fitting import Method, Step, em, few_updates, lbfgs
+from vicinal.neighborhood import times
 
 __all__ = ["SOLVERS", "CoincidenceProblem", "likeliest_scales"]
 
@@ -86,7 +87,7 @@ class CoincidenceProblem:
     def value_and_gradient(self, parameters: NDArray) -> tuple[float, NDArray]:
         """Mean log-likelihood and its gradient."""
         state, data, p = self.unpack(parameters), self.data, self.n_components
-        Z = data.X @ state.W.T
+        Z = times(data.X, state.W.T)
         squared, kappa2 = data.pairs.squared_distances(Z), state.kappa2[data.anchors]
         q = exponents(squared, p, state.sigma2, kappa2)
         pull, n = pulls(q, data.coincide), len(data)
@@ -109,7 +110,7 @@ class CoincidenceProblem:
         no positive eigenvalue, G M = 0, and the derivative in t is 0, or negative where t is 0.
         """
         data = self.data
-        squared = data.pairs.squared_distances(data.X @ state.W.T)
+        squared = data.pairs.squared_distances(times(data.X, state.W.T))
         q = exponents(squared, self.n_components, state.sigma2, state.kappa2[data.anchors])
         pull = pulls(q, data.coincide)
         G = data.scatter(pull)
@@ -125,7 +126,7 @@ class CoincidenceProblem:
 
         A map that was kept for its neighbors, or learned with local scales, has neither.
         """
-        squared = self.data.pairs.squared_distances(self.data.X @ state.W.T)
+        squared = self.data.pairs.squared_distances(times(self.data.X, state.W.T))
         unit = float(squared.mean()) or 1.0
 
         def value_and_gradient(logs: NDArray) -> tuple[float, NDArray]:
@@ -164,7 +165,7 @@ def likeliest_scales(data: CoincidenceData, W: NDArray, sigma2: float) -> NDArra
 
     As W, σ and κ share a unit, κ² is looked for around 2σ².
     """
-    squared, p, n = data.pairs.squared_distances(data.X @ W.T), len(W), data.n_anchors
+    squared, p, n = data.pairs.squared_distances(times(data.X, W.T)), len(W), data.n_anchors
     low, high = (np.full(n, np.log(bound * 2.0 * sigma2)) for bound in _SCALE_RANGE)
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)

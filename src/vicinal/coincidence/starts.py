@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 from vicinal.coincidence.equations import CoincidenceData, State
 from vicinal.inputs.checks import check_choice
 from vicinal.inputs.starts import given_map
+from vicinal.neighborhood import gram, times
 
 __all__ = ["starting_state"]
 
@@ -29,7 +30,7 @@ def starting_state(
         return State(W, _SIGMA2, np.ones(data.n_anchors))
     check_choice("init", init, STARTS)
     W = _directions(init, data, n_components, rng)
-    squared = data.pairs.squared_distances(data.X @ W.T)
+    squared = data.pairs.squared_distances(times(data.X, W.T))
     near = float(squared[data.coincide].mean()) or float(squared.mean()) or 1.0
     return State(W * np.sqrt(_NEAR / near), _SIGMA2, np.ones(data.n_anchors))
 
@@ -42,7 +43,7 @@ def _directions(
         return rng.standard_normal((n_components, D))
     if init == "identity" or (init == "auto" and n_components == D):
         return np.eye(n_components, D)
-    covariance = data.X.T @ data.X
+    covariance = gram(data.X, data.X)
     return eigh(covariance, subset_by_index=[D - n_components, D - 1])[1].T[::-1]
 
 

@@ -101,6 +101,7 @@ def run(
     *,
     max_iter: int,
     tol: float | None,
+    origin: float = 0.0,
     validation: Validation | None = None,
     scheduled: bool = False,
     callbacks: Sequence[Callback] = (),
@@ -116,10 +117,13 @@ def run(
     max_iter : int
         Largest number of updates.
     tol : float or None
-        Converged when an update gains at most tol · max(1, |objective|), moves the
-        parameters by at most tol times their norm, or when moving them by their
-        whole norm along the gradient would gain no more than that first amount.
+        Converged when an update gains at most tol · max(1, |objective - origin|),
+        moves the parameters by at most tol times their norm, or when moving them by
+        their whole norm along the gradient would gain no more than that first amount.
         None: the objective is noisy and says nothing about convergence.
+    origin : float, default=0.0
+        Where the objective counts from: a log-density changes with the units of the
+        data, and when to stop should not.
     validation : Validation, optional
     scheduled : bool, default=False
         The method plans for `max_iter` updates: making them all is its proper end.
@@ -140,7 +144,7 @@ def run(
     """
     progress = display_of(name, max_iter, verbose)
     listeners: list[Callback] = [*callbacks, *([progress] if progress else [])]
-    record = _Record(max_iter, tol, validation, scheduled, listeners)
+    record = _Record(max_iter, tol, origin, validation, scheduled, listeners)
     try:
         own_end = method(start, record.report)
         ended = record.ended or own_end
@@ -194,6 +198,7 @@ class _Record:
 
     max_iter: int
     tol: float | None
+    origin: float
     validation: Validation | None
     scheduled: bool
     callbacks: Sequence[Callback]
@@ -274,7 +279,8 @@ class _Record:
         """By which criterion, if any."""
         if self.tol is None or before is None:
             return None
-        within, unit = f"within tol={self.tol:g}", max(1.0, abs(update.objective))
+        within = f"within tol={self.tol:g}"
+        unit = max(1.0, abs(update.objective - self.origin))
         size = float(np.linalg.norm(update.parameters))
         gain = update.objective - before.objective
         if abs(gain) <= self.tol * unit:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
@@ -17,8 +18,10 @@ __all__ = [
     "check_known_classes",
     "check_nonnegative",
     "check_prior",
+    "check_seed",
     "check_share",
     "check_weights",
+    "column_name",
 ]
 
 
@@ -51,6 +54,18 @@ def check_nonnegative(name: str, value: Any) -> float:
     return number
 
 
+def check_seed(value: Any, name: str = "random_state") -> np.random.RandomState:
+    """A generator of random numbers from None, a seed or a generator, as in scikit-learn."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    known = value is None or value is np.random or isinstance(value, np.random.RandomState)
+    if not known and not (whole and 0 <= int(value) < 2**32):
+        raise ValueError(
+            f"{name}={value!r} must be None, a whole number from 0 to 2**32 - 1, or a "
+            "numpy.random.RandomState."
+        )
+    return check_random_state(value)
+
+
 def check_share(name: str, value: Any) -> float:
     """Return `value` as a float if it lies between 0 and 1, both excluded."""
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -67,6 +82,12 @@ def check_flag(name: str, value: Any, choices: Collection[str] = ()) -> None:
     if not (isinstance(value, str) and value in choices):
         allowed = ", ".join(["True", "False", *(repr(choice) for choice in choices)])
         raise ValueError(f"{name}={value!r} is unknown: use one of {allowed}.")
+
+
+def column_name(estimator: Any, position: int) -> str:
+    """A column as the user named it, else by its position."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"column {position}" if names is None else f"column {names[position]!r}"
 
 
 def check_weights(sample_weight: Any, X: NDArray) -> NDArray | None:

@@ -8,6 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from vicinal.inputs.units import VALUES, check_reach, check_spread
+from vicinal.neighborhood.products import gram, times
 
 __all__ = ["Features", "Moments", "class_covariances", "moments", "standard_units"]
 
@@ -65,7 +66,7 @@ class Features:
         """Z = X Aᵀ for a map A of these units, shape (n, d)."""
         Z = np.empty((len(self), len(A)), dtype=self.dtype)
         for rows, block in self.blocks():
-            Z[rows] = block @ A.T.astype(self.dtype)
+            Z[rows] = times(block, A.T.astype(self.dtype))
         return Z
 
 
@@ -166,7 +167,7 @@ def _members(labels: NDArray, n_classes: int, weights: NDArray | None) -> csr_ar
 
 def _scatter(block: NDArray, weights: NDArray | None) -> NDArray:
     block = block.astype(np.float64, copy=False)
-    return block.T @ (block if weights is None else weights[:, None] * block)
+    return gram(block, block if weights is None else weights[:, None] * block)
 
 
 def _part(weights: NDArray | None, rows: slice | NDArray) -> NDArray | None:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, norm, svd
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
-from vicinal.inputs.checks import check_choice
+from vicinal.inputs.checks import check_choice, check_seed
 from vicinal.inputs.features import Moments
 
 __all__ = ["STARTS", "given_map", "reach_neighbors", "solver_coordinates", "starting_map"]
@@ -144,7 +144,7 @@ def _random(
     known: Moments, n_components: int, random_state: int | np.random.RandomState | None
 ) -> NDArray:
     """Gaussian entries, scaled so that projected coordinates have unit variance on average."""
-    draw = check_random_state(random_state).standard_normal((n_components, known.means.shape[1]))
+    draw = check_seed(random_state).standard_normal((n_components, known.means.shape[1]))
     return draw / np.sqrt(np.trace(known.total) or 1.0)
 
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import eigh, norm
 
-from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, Rows, symmetric_scatter
+from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, Rows, symmetric_scatter, times
 
 __all__ = [
     "STRUCTURES",
@@ -95,9 +95,19 @@ class Shape:
         return cls(np.linalg.cholesky(covariance), len(covariance))
 
     @cached_property
+    def units(self) -> NDArray:
+        """Widths of the density along the features, √diag Σ, shape (d,)."""
+        return norm(self.factor, axis=1)
+
+    @cached_property
+    def balanced(self) -> NDArray:
+        """F with every feature in units of its own, shape (d, d): all that needs to be inverted."""
+        return self.factor / self.units[:, None]
+
+    @cached_property
     def inverse(self) -> NDArray:
         """Bᵀ: local rows first."""
-        return np.linalg.inv(self.factor)
+        return np.linalg.inv(self.balanced) / self.units
 
     @property
     def covariance(self) -> NDArray:
@@ -107,7 +117,7 @@ class Shape:
     @property
     def log_volume(self) -> float:
         """log |det F|."""
-        return float(np.linalg.slogdet(self.factor)[1])
+        return float(np.linalg.slogdet(self.balanced)[1] + np.log(self.units).sum())
 
     @property
     def log_normalizer(self) -> float:
@@ -116,7 +126,7 @@ class Shape:
 
     def coordinates(self, X: NDArray) -> NDArray:
         """Z = X B, shape (n, d)."""
-        return X.astype(np.float64, copy=False) @ self.inverse.T
+        return times(X.astype(np.float64, copy=False), self.inverse.T)
 
     def log_gaussian(self, Z: NDArray) -> NDArray:
         """Exponent of the Gaussian part, -½ |B_Gᵀ (x - μ)|², shape (n,)."""

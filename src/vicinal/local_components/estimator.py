@@ -4,24 +4,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
+from scipy.linalg import svd
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.fitting import Outcome, em, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
-from vicinal.inputs.checks import check_count, check_weights
+from vicinal.inputs.checks import check_count, check_seed, check_weights, column_name
 from vicinal.inputs.splits import hold_back_any
+from vicinal.inputs.units import SQUARES, check_reach, check_spread, check_units
 from vicinal.local_components.checks import check_parameters, check_streaming
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.equations import Points, Shape
 from vicinal.local_components.learning import (
     GlobalFrame,
     LocalProblem,
-    refuse_twins,
+    Penalty,
+    constant_column,
+    refuse_unbounded,
 )
 from vicinal.local_components.modes import find_modes
 from vicinal.local_components.per_point import (
@@ -41,6 +43,7 @@ from vicinal.local_components.selection import choose_smoothing
 from vicinal.local_components.stream import Stream
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Engine, Workload, choose_engine
+from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
@@ -49,6 +52,9 @@ __all__ = ["LocalComponents"]
 # Rows per update of partial_fit unless told otherwise, and points whose leave-one-out likelihood
 # is looked at after each call.
 STREAM_BATCH, STREAM_LEFT_OUT = 100, 100
+
+# Largest regularization, as a multiple of the square of the widest column.
+MOST_PENALTY = 1e50
 
 
 class LocalComponents(
@@ -108,9 +114,10 @@ class LocalComponents(
         the data in stochastic EM. With ``covariance="local"`` that of the local
         ones; the shared one before them may take 500.
     tol : float, default=1e-8
-        The fit has converged when an update gains at most this much mean
-        log-likelihood, or moves the covariance by at most this share of its
-        norm. Stochastic EM makes all its updates.
+        The fit has converged when an update gains at most this share of the mean
+        log-likelihood (where the data as a whole are white, or of 1 if that is more),
+        or moves the covariance by at most this share of its norm. Stochastic EM makes
+        all its updates.
     early_stopping : bool, default=False
         Hold rows back and keep the update under which they are likeliest; in
         high dimension that may be an early one. They are centers of kernels in
@@ -141,8 +148,9 @@ class LocalComponents(
         ``covariance="local"`` the shared one.
     components_ : ndarray of shape (n_local, n_features)
         Map to coordinates in which the kernels are round. Without a Gaussian
-        part Σ^(-1/2), each coordinate as close as can be to the feature it
-        comes from; else Bᵀ_L of the local directions, the narrowest first.
+        part each coordinate is as close as can be to the feature it comes from,
+        whatever its units (ZCA-cor [3]_); else Bᵀ_L of the local directions, the
+        narrowest first.
     gaussian_components_ : ndarray of shape (n_gaussian_, n_features)
         Bᵀ_G: map to coordinates in which the data are a standard Gaussian.
     n_gaussian_ : int
@@ -190,6 +198,8 @@ class LocalComponents(
     ----------
     .. [1] N. Le Roux, F. Bach. "Local component analysis". ICLR 2013.
     .. [2] P. Vincent, Y. Bengio. "Manifold Parzen windows". NIPS 2002.
+    .. [3] A. Kessy, A. Lewin, K. Strimmer. "Optimal whitening and decorrelation".
+       The American Statistician 2018.
 
     Examples
     --------
@@ -256,6 +266,7 @@ class LocalComponents(
         self.verbose = verbose
 
     @with_callbacks
+    @on_own_threads
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> "LocalComponents":
@@ -274,17 +285,19 @@ class LocalComponents(
         self : LocalComponents
         """
         points = self._checked(X, sample_weight, at_least=2)
-        if points.total <= 1:
-            raise ValueError(f"the weights sum to {points.total:g}: no point has another one.")
+        _check_total(points.total)
         rng, plan = self._generator(), Plan.of(self, points)
         engine = self._choose_engine(plan.work)
         penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
-        if penalty.local == 0:
-            refuse_twins(points)
+        self._check_penalty(penalty, points)
+        unbounded = penalty.local == 0 and not self.early_stopping
+        if unbounded:
+            refuse_unbounded(points, plan.form, 1 if self.gaussian else points.X.shape[1])
         learning, held = points, None
         if self.early_stopping:
             parts = hold_back_any(len(points), self.validation_fraction, rng)
             learning, held = (points[rows] for rows in parts)
+        self._check_columns(learning, penalty)
         frame = GlobalFrame.of(learning, plan.form, penalty.global_)
         problem = LocalProblem(learning, frame, plan.form, penalty, engine)
 
@@ -300,17 +313,21 @@ class LocalComponents(
             plan.start(problem),
             max_iter=plan.max_iter,
             tol=None if plan.batching else self.tol,
+            origin=-frame.log_volume,
             validation=None if held is None else plan.validation(problem, held, rng),
             scheduled=plan.batching is not None,
             callbacks=[listeners],
             name="LocalComponents",
             verbose=self.verbose,
         )
+        shared = density(outcome.parameters)
+        if unbounded:
+            refuse_unbounded(points, plan.form, shared.shape.n_local)
         self._forget("_stream", "local_covariances_", "smoothing_")
         self._take(outcome, fitted(outcome.parameters))
         self.regularization_ = (penalty.global_, penalty.local)
         self._scatter = frame.covariance_outward(outcome.parameters)
-        most, shared = MOST_LEFT_OUT if plan.batching else None, density(outcome.parameters)
+        most = MOST_LEFT_OUT if plan.batching else None
         self.loo_log_likelihood_ = mean_leave_one_out(shared, engine, rng, most)
         if self.covariance == "local":
             self._fit_per_point(learning, held, shared, rng)
@@ -344,6 +361,7 @@ class LocalComponents(
             problem.prior,
             max_iter=max_iter,
             tol=self.tol,
+            origin=-shape.log_volume,
             validation=None if held is None else per_point_validation(density, held, engine),
             name="LocalComponents",
             verbose=self.verbose,
@@ -354,6 +372,7 @@ class LocalComponents(
         self.loo_log_likelihood_ = problem.log_likelihood(outcome.parameters)
 
     @available_if(check_streaming)
+    @on_own_threads
     def partial_fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> "LocalComponents":
@@ -380,6 +399,10 @@ class LocalComponents(
         points = self._checked(X, sample_weight, at_least=1 if is_fitted else 2)
         if not goes_on:
             form, penalty = Plan.of(self, points).form, plain_penalty(self.regularization)
+            self._check_penalty(penalty, points)
+            if not is_fitted:
+                _check_total(points.total)
+                self._check_columns(points, penalty)
             stream = Stream(form, penalty, self.discount, self.reservoir_size, self._generator())
             if is_fitted:
                 stream.remember(self._density.points, self._scatter)
@@ -398,6 +421,7 @@ class LocalComponents(
         self.loo_log_likelihood_ = mean_leave_one_out(density, engine, stream.rng, STREAM_LEFT_OUT)
         return self
 
+    @on_own_threads
     def score_samples(self, X: ArrayLike) -> NDArray:
         """Log-density of points; the lower, the more of an outlier.
 
@@ -411,6 +435,7 @@ class LocalComponents(
         """
         check_is_fitted(self)
         queries = validate_data(self, X, dtype=np.float64, reset=False)
+        check_reach(queries)
         return self._density.log_density(queries, self._engine_for(queries))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
@@ -428,6 +453,7 @@ class LocalComponents(
         """
         return float(self.score_samples(X).mean())
 
+    @on_own_threads
     def sample(self, n_samples: int = 1) -> NDArray:
         """Draw from the density.
 
@@ -441,9 +467,10 @@ class LocalComponents(
         """
         check_is_fitted(self)
         check_count("n_samples", n_samples, 1)
-        draws = self._density.sample(n_samples, check_random_state(self.random_state))
+        draws = self._density.sample(n_samples, check_seed(self.random_state))
         return draws.astype(self._density.points.X.dtype)
 
+    @on_own_threads
     def modes(self, X: ArrayLike | None = None) -> tuple[NDArray, NDArray]:
         """Modes of the density, and the one each point climbs to: mean shift in the learned metric.
 
@@ -473,6 +500,7 @@ class LocalComponents(
         starts = self._density.points.X
         if X is not None:
             starts = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+            check_reach(starts)
         engine = self._engine_for(starts)
         return find_modes(self._density, self.components_, starts, engine)
 
@@ -483,10 +511,32 @@ class LocalComponents(
             self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=is_first
         )
         check_parameters(self, rows.shape[1])
+        check_units(rows)
         weights = check_weights(sample_weight, rows)
         if weights is not None:
             rows, weights = rows[weights > 0], weights[weights > 0]
         return Points(rows, weights)
+
+    def _check_columns(self, points: Points, penalty: Penalty) -> None:
+        """Refuse columns without, or with too little, width, by the names the user gave them."""
+        spreads = np.ptp(points.X, axis=0)
+        if penalty.global_ > 0 or (penalty.local > 0 and self.gaussian is None):
+            return
+        if not spreads.all():
+            raise constant_column(column_name(self, int((spreads == 0).argmax())))
+        narrowest = int(spreads.argmin())
+        check_spread(
+            float(spreads[narrowest]), points.X.dtype, SQUARES, column_name(self, narrowest)
+        )
+
+    def _check_penalty(self, penalty: Penalty, points: Points) -> None:
+        """Refuse kernels so wide beside the data that nothing is left of it."""
+        largest = float(np.square(np.ptp(points.X, axis=0).max(), dtype=np.float64))
+        if max(penalty.global_, penalty.local) > MOST_PENALTY * (largest or 1.0):
+            raise ValueError(
+                f"regularization={self.regularization!r} is a variance more than {MOST_PENALTY:g} "
+                f"times the square of the widest column of X, {largest:.3g}: choose a smaller one."
+            )
 
     def _not_in_files(self) -> tuple[str, ...]:
         """The density has covariances of single kernels, too, in other coordinates."""
@@ -508,8 +558,10 @@ class LocalComponents(
     def _engine_for(self, queries: NDArray) -> Engine:
         n_keys, d = self._density.points.X.shape
         work = Workload(len(queries), n_keys, d)
-        engine, _ = choose_engine(self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs)
-        return engine
+        asked = self._fitted_with
+        return choose_engine(
+            asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
+        )[0]
 
     def _take(self, outcome: Outcome, attributes: dict[str, Any]) -> None:
         """Keep what a run found."""
@@ -533,15 +585,29 @@ class LocalComponents(
             "mean_": density.mean,
             "n_features_in_": len(shape.factor),
             "_density": density,
+            "_fitted_with": self._parameters("engine", "tolerance"),
         }
 
 
+def _check_total(total: float) -> None:
+    if total < 1 + 1e-6:  # the sum of the others' weights is what densities are divided by
+        raise ValueError(
+            f"sample_weight sums to {total:g}: a weight is a number of copies, and no point has "
+            "another one. Multiply the weights so that they sum to more than 1."
+        )
+
+
 def local_map(shape: Shape) -> NDArray:
-    """Bᵀ_L, or the symmetric root of Σ⁻¹ where all directions are local, shape (n_local, d)."""
+    """Bᵀ_L, or the symmetric root of Σ⁻¹ in features of width 1, shape (n_local, d).
+
+    The latter where all directions are local: of all maps to round coordinates the one with each
+    of them closest to its feature, whatever the units of features are. From F, as Σ = F Fᵀ has the
+    square of its condition.
+    """
     if shape.n_local < len(shape.factor):
         rows = shape.inverse[: shape.n_local]
-        # Eigenvectors come with any sign: let the largest entry be positive.
-        largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
-        return rows * np.sign(largest)
-    variances, directions = eigh(shape.covariance)
-    return (directions / np.sqrt(variances)) @ directions.T
+        # Eigenvectors come with any sign: let the feature that counts most have a positive one.
+        most = np.abs(rows * shape.units).argmax(axis=1)
+        return rows * np.sign(np.take_along_axis(rows, most[:, None], axis=1))
+    directions, widths, _ = svd(shape.balanced)
+    return (directions / widths) @ directions.T / shape.units

@@ -7,13 +7,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_weights
+from vicinal.inputs.units import SQUARES, check_reach
 from vicinal.local_components.equations import Points, Shape
 from vicinal.local_components.equations import log_density as equation
 from vicinal.neighborhood import Workload, choose_engine
+from vicinal.neighborhood.threads import computing
 
 __all__ = ["log_density"]
 
+# Squares of the smallest and largest widths to compute with.
+_VARIANCES = tuple(bound * bound for bound in SQUARES[8])
 
+
+@computing()
 def log_density(
     Q: ArrayLike,
     X: ArrayLike,
@@ -54,21 +60,23 @@ def log_density(
     """
     centers = check_array(X, dtype=np.float64, input_name="X")
     queries = check_array(Q, dtype=np.float64, input_name="Q")
+    check_reach(centers)
+    check_reach(queries, name="Q")
     d = centers.shape[1]
     if queries.shape[1] != d:
         raise ValueError(f"Q has {queries.shape[1]} features, but X has {d}.")
-    matrix = _covariance_matrix(covariance, d)
+    shape = _shape(covariance, d)
     counts = check_weights(weights, centers)
     if counts is not None:
         centers, counts = centers[counts > 0], counts[counts > 0]
     mean = centers.mean(axis=0)
     work = Workload(len(queries), len(centers), d)
     chosen, _ = choose_engine(engine, work, tolerance=tolerance)
-    shape = Shape.of(matrix)
     return equation(shape, chosen, queries - mean, Points(centers - mean, counts))
 
 
-def _covariance_matrix(covariance: Any, d: int) -> NDArray:
+def _shape(covariance: Any, d: int) -> Shape:
+    """Kernels of a covariance given as a number, (d,) or (d, d)."""
     array = np.asarray(covariance, dtype=np.float64)
     if array.ndim < 2 and array.shape in ((), (d,)):
         array = np.diag(np.broadcast_to(array, d))
@@ -76,7 +84,21 @@ def _covariance_matrix(covariance: Any, d: int) -> NDArray:
         raise ValueError(
             f"covariance has shape {np.shape(covariance)}, expected a number, ({d},) or ({d}, {d})."
         )
-    symmetric = np.allclose(array, array.T)
-    if not symmetric or not np.isfinite(array).all() or np.linalg.eigvalsh(array)[0] <= 0:
-        raise ValueError(f"covariance={covariance!r} must be symmetric and positive definite.")
-    return array
+    if not _is_covariance(array):
+        raise ValueError(
+            f"covariance={covariance!r} must be symmetric and positive definite, with variances "
+            f"from {_VARIANCES[0]:g} to {_VARIANCES[1]:g}."
+        )
+    return Shape.of(array)
+
+
+def _is_covariance(array: NDArray) -> bool:
+    """Symmetric and positive definite to rounding, whatever the units of the features."""
+    variances = np.diag(array)
+    if not ((variances >= _VARIANCES[0]) & (variances <= _VARIANCES[1])).all():
+        return False
+    units = np.sqrt(variances)
+    correlations = array / units[:, None] / units
+    if not np.isfinite(correlations).all() or not np.allclose(correlations, correlations.T):
+        return False
+    return bool(np.linalg.eigvalsh(correlations)[0] > len(array) * np.finfo(float).eps)

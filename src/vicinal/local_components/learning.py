@@ -22,13 +22,23 @@ from vicinal.local_components.equations import (
     expected_scatter,
     log_density,
 )
-from vicinal.neighborhood import Engine
+from vicinal.neighborhood import Engine, gram, times
 
-__all__ = ["Batching", "GlobalFrame", "LocalProblem", "Penalty", "refuse_twins"]
+__all__ = [
+    "Batching",
+    "GlobalFrame",
+    "LocalProblem",
+    "Penalty",
+    "constant_column",
+    "refuse_unbounded",
+]
 
 # Variance of the kernel, relative to that of the data, below which it is on its way to zero. So
 # little because a few far outliers may make out all of the latter.
 COLLAPSED = 1e-13
+
+# Width of a column, relative to another's, below which one variance for both tells nothing.
+ALIKE = 1e-5
 
 # Points tried one by one for an equal one before all are compared.
 _TRIES = 10
@@ -118,7 +128,7 @@ class GlobalFrame:
     def inward(self, points: Points) -> Points:
         """Points in white coordinates."""
         centered = (points.X - self.mean).astype(np.float64, copy=False)
-        return Points(np.ascontiguousarray(centered @ self.inverse.T), points.weights)
+        return Points(np.ascontiguousarray(times(centered, self.inverse.T)), points.weights)
 
     def start(self, form: Form) -> NDArray:
         """The global covariance, of the structure of the kernels, in white coordinates."""
@@ -256,8 +266,37 @@ class LocalProblem:
         if least > COLLAPSED and most < 1.0 / COLLAPSED:
             return
         n, d = self.points.X.shape
+        widths = np.sqrt(np.diag(self.frame.covariance))
         why = "in some direction every point has a twin (a binary feature, repeated rows)"
-        raise _collapse(f"{n} points in {d} dimensions are too few" if n <= 2 * d - 2 else why)
+        if n <= 2 * d - 2:
+            why = f"{n} points in {d} dimensions are too few"
+        elif self.form.structure not in ("full", "diag") and widths.min() < ALIKE * widths.max():
+            why = (
+                f"the columns of X have widths from {widths.min():.1e} to {widths.max():.1e}, so "
+                "that the narrow ones count for nothing; scale them alike"
+            )
+        raise _collapse(why)
+
+
+def constant_column(name: str) -> CollapseError:
+    """To be raised where a column has one value only."""
+    return CollapseError(
+        f"{name} of X is constant: a density has no width there. Drop it, or set regularization "
+        "to a small positive variance."
+    )
+
+
+def refuse_unbounded(points: Points, form: Form, n_local: int) -> None:
+    """Refuse points for which a leave-one-out likelihood has no bound, even where EM would stop.
+
+    Kernels may be flat in a subspace of n_local - 1 dimensions, or of the rank of "low_rank". If
+    the differences of n / 2 pairs fit into it, every point has another one at distance 0 across.
+    """
+    flat = {"full": n_local - 1, "low_rank": min(form.rank, n_local - 1)}.get(form.structure, 0)
+    n, d = points.X.shape
+    if n <= 2 * flat:
+        raise _collapse(f"{n} points in {d} dimensions are too few")
+    refuse_twins(points)
 
 
 def refuse_twins(points: Points) -> None:
@@ -284,7 +323,7 @@ def global_moments(points: Points) -> tuple[NDArray, NDArray]:
     mean = points.counts @ points.X.astype(np.float64, copy=False) / points.total
     centered = points.X - mean
     weighted = centered if points.weights is None else points.weights[:, None] * centered
-    return mean, centered.T @ weighted / points.total
+    return mean, gram(centered, weighted) / points.total
 
 
 def some(points: Points, most: int, rng: np.random.Generator) -> Points:
@@ -314,10 +353,7 @@ def _checked(covariance: NDArray) -> NDArray:
     """Refuse directions without any variance."""
     variances = np.diag(covariance)
     if not (variances > 0).all():
-        raise CollapseError(
-            f"column {int((variances <= 0).argmax())} of X is constant: a density has no width "
-            "there. Drop it, or set regularization to a small positive variance."
-        )
+        raise constant_column("a column")
     scale = np.sqrt(variances)
     if np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] <= 1e-12:
         raise CollapseError(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from vicinal.local_components.density import Density
-from vicinal.neighborhood import Engine
+from vicinal.neighborhood import Engine, times
 
 __all__ = ["find_modes"]
 
@@ -40,7 +40,7 @@ def find_modes(
     """
     tops = _climb(density, components, X.astype(np.float64), engine)
     heights = density.log_density(tops, engine)
-    round_tops = tops @ components.T
+    round_tops = times(tops - density.mean, components.T)  # an offset costs digits
     labels = np.full(len(X), -1)
     centers: list[NDArray] = []
     for position in np.argsort(-heights, kind="stable"):
@@ -58,7 +58,7 @@ def _climb(density: Density, components: NDArray, X: NDArray, engine: Engine) ->
     for _ in range(_MOST_STEPS):
         before = tops[moving]
         tops[moving] = density.climb(before, engine)
-        step = np.linalg.norm((tops[moving] - before) @ components.T, axis=1)
+        step = np.linalg.norm(times(tops[moving] - before, components.T), axis=1)
         moving = moving[step > _STILL]
         if len(moving) == 0:
             return tops

@@ -65,10 +65,19 @@ class Stream:
 
     def learn(self, new: Points, engine: Engine, batch_size: int) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
-        order = self.rng.permutation(len(new))
-        for rows in np.array_split(order, -(-len(new) // batch_size)):
+        for rows in self._batches(new, batch_size):
             self._update(new[rows], engine)
             self.reservoir.add((new.X[rows], new.counts[rows]), self.rng)
+
+    def _batches(self, new: Points, batch_size: int) -> list[NDArray]:
+        """Positions in parts of about that size; the very first weighs two points, if all do."""
+        order = self.rng.permutation(len(new))
+        parts = np.array_split(order, -(-len(new) // batch_size))
+        if self.total or new[parts[0]].total >= 2:
+            return parts
+        enough = int(np.searchsorted(np.cumsum(new.counts[order]), 2.0)) + 1
+        rest = np.array_split(order[enough:], max(1, -(-(len(new) - enough) // batch_size)))
+        return [part for part in (order[:enough], *rest) if len(part)]
 
     def _update(self, batch: Points, engine: Engine) -> None:
         self._count(batch)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from vicinal.inputs.features import Features, Moments, class_covariances
+from vicinal.neighborhood import times
 
 __all__ = ["ClassGaussians"]
 
@@ -51,7 +52,7 @@ class ClassGaussians:
 
     def log_densities(self, A: NDArray, X: NDArray) -> NDArray:
         """log N(A x | A μ_c, A Σ_c Aᵀ) (4.22), shape (n, n_classes)."""
-        Z = X @ A.T.astype(X.dtype)
+        Z = times(X, A.T.astype(X.dtype))
         columns = []
         for mean, covariance in zip(self.means, self.covariances, strict=True):
             L = np.linalg.cholesky(_projected(A, covariance))
@@ -62,7 +63,7 @@ class ClassGaussians:
 
     def gradient(self, A: NDArray, X: NDArray, responsibility: NDArray) -> NDArray:
         """Σ_ic T_ic ∂ log N(A x_i | c) / ∂A (4.23) for T of shape (n, n_classes)."""
-        Z = X @ A.T.astype(X.dtype)
+        Z = times(X, A.T.astype(X.dtype))
         total = np.zeros_like(A, dtype=np.float64)
         for mean, covariance, T in zip(self.means, self.covariances, responsibility.T, strict=True):
             factor = cho_factor(_projected(A, covariance), lower=True)

@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from vicinal.nca.background import ClassGaussians
-from vicinal.neighborhood import DIFFERENT, SAME, Engine, Law, Pairs, Rows, scatter
+from vicinal.neighborhood import (
+    DIFFERENT,
+    SAME,
+    Engine,
+    Law,
+    Pairs,
+    Rows,
+    log_shares,
+    scatter,
+    times,
+)
 
 __all__ = [
     "OBJECTIVES",
@@ -238,7 +248,7 @@ def _pairs(
 
 
 def _project(sample: Sample, A: NDArray) -> NDArray:
-    return sample.features @ A.T.astype(sample.features.dtype)
+    return times(sample.features, A.T.astype(sample.features.dtype))
 
 
 def _is_classic(model: Model) -> bool:
@@ -284,9 +294,8 @@ def _own_and_other(parts: _Parts) -> tuple[NDArray, NDArray]:
 
     Both are -inf for a point without any neighbor in reach: it is sure of nothing.
     """
-    total = np.logaddexp(parts.total[SAME], parts.total[DIFFERENT])
-    total = np.where(np.isneginf(total), 0.0, total)
-    return parts.total[SAME] - total, parts.total[DIFFERENT] - total
+    shares = log_shares(parts.total, axis=0)
+    return shares[SAME], shares[DIFFERENT]
 
 
 def _background_log_masses(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from vicinal.fitting import run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
-from vicinal.inputs.checks import check_classes, check_count, check_known_classes, check_weights
+from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
 from vicinal.metric import LinearMapMixin
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
@@ -22,11 +22,15 @@ from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
 from vicinal.nca.preparation import plain_model, prepare, start_stream
 from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
-from vicinal.neighborhood import LAWS, Workload, choose_engine
+from vicinal.neighborhood import Workload, choose_engine, times
+from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
 __all__ = ["NeighborhoodComponents"]
+
+# Parameters that predictions depend on besides what was learned.
+ASKED_OF_PREDICTIONS = ("engine", "tolerance", "n_neighbors")
 
 
 class NeighborhoodComponents(
@@ -276,6 +280,7 @@ class NeighborhoodComponents(
         self.verbose = verbose
 
     @with_callbacks
+    @on_own_threads
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "NeighborhoodComponents":
@@ -339,6 +344,7 @@ class NeighborhoodComponents(
         return self
 
     @available_if(check_streaming)
+    @on_own_threads
     def partial_fit(
         self,
         X: ArrayLike,
@@ -385,8 +391,9 @@ class NeighborhoodComponents(
         stream.learn(Sample(points, labels, weights), model, engine, size)
         self.components_ = stream.map.astype(points.dtype)
         keys = stream.keys
-        projected = Sample(keys.features @ self.components_.T, keys.labels, keys.weights)
+        projected = Sample(times(keys.features, self.components_.T), keys.labels, keys.weights)
         self._classifier = Classifier.of(projected, model)
+        self._fitted_with = self._parameters(*ASKED_OF_PREDICTIONS)
         self._forget("_index", "validation_score_", "background_", "recipe_", "converged_")
         self.n_iter_, self.objective_ = len(stream.objectives), stream.objectives[-1]
         self.history_ = {"objective": np.array(stream.objectives)}
@@ -419,8 +426,9 @@ class NeighborhoodComponents(
             "components_": components,
             "classes_": self.classes_,
             "n_features_in_": features.shape[1],
+            "_fitted_with": self._parameters(*ASKED_OF_PREDICTIONS),
         }
-        projected = Sample(features.X @ components.T, data.labels, data.weights)
+        projected = Sample(times(features.X, components.T), data.labels, data.weights)
         if model.background is not None:
             attributes["background_"] = float(scipy.special.expit(logit))
             # Queries are projected as they are, without taking the mean off first.
@@ -458,18 +466,20 @@ class NeighborhoodComponents(
         log_probabilities = self._log_probabilities(X)
         return self.classes_[log_probabilities.argmax(axis=1)]
 
+    @on_own_threads
     def _log_probabilities(self, X: ArrayLike) -> NDArray:
         queries = np.asarray(self.transform(X))  # set_output may have made a data frame of it
-        classifier = self._classifier
+        classifier, asked = self._classifier, self._fitted_with
         work = Workload(len(queries), *classifier.keys.shape)
-        engine, _ = choose_engine(self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs)
-        index, law = None, LAWS[self.kernel]
-        if self.n_neighbors is not None:
-            k = check_count("n_neighbors", self.n_neighbors, 1)
+        engine, _ = choose_engine(
+            asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
+        )
+        index, k = None, asked["n_neighbors"]
+        if k is not None:
             if not hasattr(self, "_index"):
                 self._index = nearest_index(classifier.keys, k, self.n_jobs)
             index = self._index
-        return classifier.log_probabilities(queries, law, engine, index, self.n_neighbors)
+        return classifier.log_probabilities(queries, engine, index, k)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is saved: all but the search index, which is built again when asked for."""

@@ -17,14 +17,17 @@ from vicinal.inputs.checks import (
     check_weights,
 )
 from vicinal.inputs.features import Features, moments
+from vicinal.inputs.units import check_reach
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_combination
 from vicinal.nca.equations import OBJECTIVES, Model, Sample, evaluate, penalized
 from vicinal.neighborhood import LAWS, Workload, choose_engine
+from vicinal.neighborhood.threads import computing
 
 __all__ = ["objective"]
 
 
+@computing()
 def objective(
     A: ArrayLike,
     X: ArrayLike,
@@ -92,7 +95,9 @@ def objective(
     check_choice("kernel", kernel, LAWS)
     penalty = check_nonnegative("regularization", regularization)
     points, targets = check_X_y(X, y, dtype=(np.float64, np.float32))
+    check_reach(points)
     linear_map = check_array(A, dtype=np.float64, input_name="A")
+    check_reach(linear_map, name="A")
     if linear_map.shape[1] != points.shape[1]:
         raise ValueError(
             f"A has {linear_map.shape[1]} columns, but X has {points.shape[1]} features."

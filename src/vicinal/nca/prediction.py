@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.equations import Model, Sample, class_counts, class_log_priors, class_log_weights
-from vicinal.neighborhood import GAUSSIAN, Engine, Law, Pairs
+from vicinal.neighborhood import GAUSSIAN, LAWS, Engine, Law, Pairs, log_shares
 
 __all__ = ["Classifier", "nearest_index"]
 
@@ -29,6 +29,8 @@ class Classifier:
     weights : ndarray of shape (m,) or None
     log_weights : ndarray of shape (n_classes,)
         What turns a class's sum over keys into density times prior.
+    kernel : str
+        Name of the law the points were learned with.
     background : ClassGaussians or None
         Of the projected points.
     background_log_weights : ndarray of shape (n_classes,) or None
@@ -39,6 +41,7 @@ class Classifier:
     labels: NDArray
     weights: NDArray | None
     log_weights: NDArray
+    kernel: str
     background: ClassGaussians | None = None
     background_log_weights: NDArray | None = None
 
@@ -47,15 +50,16 @@ class Classifier:
         """From projected points, with the projected Gaussians as the model's background."""
         counts = class_counts(keys, model.n_classes)
         log_weights = class_log_weights(model, counts)
+        known = (keys.features, keys.labels, keys.weights)
         if model.background is None:
-            return cls(keys.features, keys.labels, keys.weights, log_weights)
+            return cls(*known, log_weights, model.law.name)
         log_weights = log_weights - np.logaddexp(0.0, logit)  # log(1 - β)
         log_weights = log_weights + model.law.log_normalizer(keys.features.shape[1])
         behind = class_log_priors(model, counts) - np.logaddexp(0.0, -logit)
-        return cls(keys.features, keys.labels, keys.weights, log_weights, model.background, behind)
+        return cls(*known, log_weights, model.law.name, model.background, behind)
 
     def log_probabilities(
-        self, queries: NDArray, law: Law, engine: Engine, index: Any = None, k: int | None = None
+        self, queries: NDArray, engine: Engine, index: Any = None, k: int | None = None
     ) -> NDArray:
         """log p(c | x), shape (n, n_classes).
 
@@ -63,6 +67,7 @@ class Classifier:
         the class of its nearest neighbor. With an `index` only the `k` nearest
         keys count.
         """
+        law = LAWS[self.kernel]
         if index is None:
             log_mass = self._kernel_log_masses(queries, law, engine)
         else:
@@ -76,7 +81,7 @@ class Classifier:
             nearest = NearestNeighbors(n_neighbors=1).fit(self.keys)
             found = nearest.kneighbors(queries[alone], return_distance=False)[:, 0]
             log_mass[np.flatnonzero(alone), self.labels[found]] = 0.0
-        return log_mass - np.logaddexp.reduce(log_mass, axis=1, keepdims=True)
+        return log_shares(log_mass, axis=1)
 
     def _kernel_log_masses(self, queries: NDArray, law: Law, engine: Engine) -> NDArray:
         """log Σ_{j in c} w_j k: one rows pass per class, so the pairs are visited once in all."""

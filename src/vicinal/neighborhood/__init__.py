@@ -52,8 +52,9 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
 from vicinal.neighborhood.engine import ENGINES, Engine, Workload, choose_engine
 from vicinal.neighborhood.laws import COMPACT, GAUSSIAN, LAWS, Law
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
+from vicinal.neighborhood.products import gram, times
 from vicinal.neighborhood.scatter import scatter, symmetric_scatter
-from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums
+from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums, log_shares
 
 __all__ = [
     "COMPACT",
@@ -70,6 +71,9 @@ __all__ = [
     "Rows",
     "Workload",
     "choose_engine",
+    "gram",
+    "log_shares",
     "scatter",
     "symmetric_scatter",
+    "times",
 ]

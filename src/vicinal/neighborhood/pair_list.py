@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from vicinal.neighborhood.products import gram
+
 __all__ = ["PairList"]
 
 # Coordinates of differences held at a time.
@@ -51,7 +53,7 @@ class PairList:
         for rows in self.blocks(Z.shape[1]):
             incidence = self._incidence[rows]
             pull += incidence.T @ (coefficients[rows, None] * (incidence @ Z))
-        return pull.T @ X
+        return gram(pull, X)
 
     @cached_property
     def _incidence(self) -> csr_array:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.neighborhood.pairs import Pairs
+from vicinal.neighborhood.products import gram
 from vicinal.neighborhood.sums import ColumnSums, Rows
 
 __all__ = ["scatter", "symmetric_scatter"]
@@ -76,15 +77,15 @@ def symmetric_scatter(
     """
     queries, keys = pairs.queries, pairs.keys
     row_totals = coefficients.sum(axis=0)
-    cross = queries.T @ np.einsum("pn,pnd->nd", coefficients, rows.centroid)
+    cross = gram(queries, np.einsum("pn,pnd->nd", coefficients, rows.centroid))
     if queries is keys:  # one product instead of two
-        squares = queries.T @ ((row_totals + column_totals)[:, None] * queries)
+        squares = gram(queries, (row_totals + column_totals)[:, None] * queries)
     else:
-        squares = queries.T @ (row_totals[:, None] * queries)
-        squares += keys.T @ (column_totals[:, None] * keys)
+        squares = gram(queries, row_totals[:, None] * queries)
+        squares += gram(keys, column_totals[:, None] * keys)
     return squares - cross - cross.T
 
 
 def _product(pull: NDArray, features: NDArray) -> NDArray:
     # In the precision of the features: a float64 copy of them could exceed memory.
-    return pull.T.astype(features.dtype) @ features
+    return gram(pull.astype(features.dtype), features)

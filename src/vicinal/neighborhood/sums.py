@@ -17,7 +17,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ColumnSums", "RowSums", "Rows"]
+__all__ = ["ColumnSums", "RowSums", "Rows", "log_shares"]
+
+
+def log_shares(log_mass: NDArray, axis: int) -> NDArray:
+    """Logarithm of the share of each mass in their sum; -inf where there is nothing at all.
+
+    Less the largest first: beside masses of exp(-1e20) the logarithm of a sum forgets how many
+    there were, and shares would not sum to one.
+    """
+    peak = log_mass.max(axis=axis, keepdims=True)
+    apart = log_mass - np.where(np.isneginf(peak), 0.0, peak)
+    total = np.exp(apart).sum(axis=axis, keepdims=True)
+    return apart - np.log(np.where(total > 0, total, 1.0))
 
 
 @dataclass(frozen=True)

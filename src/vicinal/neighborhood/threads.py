@@ -1,19 +1,36 @@
-"""Tiles on threads: the same tiles and the same order of merging at any number of threads."""
+"""Tiles on threads: the same tiles and the same order of merging at any number of threads.
+
+BLAS divides a product among its own threads in ways that change the last bits, so it gets one
+thread wherever we compute (`computing`), and large products are cut into tiles of ours.
+"""
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import lru_cache
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["effective_n_threads", "one_blas_thread", "run_in_order"]
+__all__ = [
+    "computing",
+    "current_n_threads",
+    "effective_n_threads",
+    "on_own_threads",
+    "one_blas_thread",
+    "run_in_order",
+]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+# Of the estimator or function that computes; threads of a pool begin with 1.
+_n_threads: ContextVar[int] = ContextVar("n_threads", default=1)
 
 
 def effective_n_threads(n_jobs: int | None) -> int:
@@ -55,6 +72,73 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Keep BLAS to one thread while our own threads fill the cores."""
-    return _blas().limit(limits=1)
+class _OneBlasThread:
+    """A limit that holds from the first to come until the last to go, whatever thread they are on.
+
+    BLAS has one number of threads for the whole process: limits that are set and restored on
+    several threads at once would restore each other's.
+    """
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _blas().limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside = max(0, self._inside - 1)
+            if self._inside == 0 and self._limit is not None:
+                self._limit.restore_original_limits()
+                self._limit = None
+
+    def after_fork(self) -> None:
+        """In a child nobody is inside but for the thread that forked, which may not return."""
+        limit = self._limit
+        self._begin()
+        if limit is not None:
+            limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_one_blas_thread.after_fork)
+
+
+def one_blas_thread() -> _OneBlasThread:
+    """Keep BLAS to one thread, as long as anybody is inside."""
+    return _one_blas_thread
+
+
+@contextmanager
+def computing(n_jobs: int | None = None) -> Iterator[None]:
+    """BLAS on one thread, and tiles of ours on `n_jobs`, which changes no bit."""
+    token = _n_threads.set(effective_n_threads(n_jobs))
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        _n_threads.reset(token)
+
+
+def current_n_threads() -> int:
+    """Number of threads that whoever computes here was given."""
+    return _n_threads.get()
+
+
+def on_own_threads(method: Method) -> Method:
+    """A method of an estimator that computes on its `n_jobs` threads."""
+
+    @wraps(method)
+    def computes(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with computing(getattr(self, "n_jobs", None)):
+            return method(self, *args, **kwargs)
+
+    return computes  # type: ignore[return-value]
