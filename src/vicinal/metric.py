@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.inputs.pairs import split_pairs
+from vicinal.inputs.units import check_projection
 from vicinal.neighborhood import gram, times
 from vicinal.neighborhood.threads import on_own_threads
 
@@ -47,9 +48,12 @@ class MahalanobisMixin:
         """
         check_is_fitted(self)
         points, positions = split_pairs(pairs, X, self.components_.shape[1])
+        check_projection(
+            points, self.components_, squares=False, name="pairs" if X is None else "X"
+        )
         # Less their mean: an offset costs digits.
         Z = times(points - points.mean(axis=0), self.components_.T) if len(points) else points
-        return np.linalg.norm(Z[positions[:, 0]] - Z[positions[:, 1]], axis=1)
+        return _norms(Z[positions[:, 0]] - Z[positions[:, 1]])
 
     def pair_score(self, pairs: Any, X: Any = None) -> NDArray:
         """Similarity of the two points of each pair: minus their distance.
@@ -84,6 +88,7 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        check_projection(points, self.components_, squares=False)
         return times(points, self.components_.T)
 
     def to_sklearn(self) -> BaseEstimator:
@@ -136,3 +141,9 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _norms(rows: NDArray) -> NDArray:
+    """Length of every row, also where its square is no number, shape (n,)."""
+    units = np.abs(rows).max(axis=1, initial=0.0)
+    return units * np.linalg.norm(rows / np.where(units > 0, units, 1.0)[:, None], axis=1)

@@ -11,6 +11,7 @@ from vicinal.coincidence.starts import starting_state
 from vicinal.fitting import run
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
+from vicinal.inputs.units import check_projection, check_units
 from vicinal.neighborhood import log_shares, times
 from vicinal.neighborhood.pair_list import PairList
 from vicinal.neighborhood.threads import on_own_threads
@@ -110,6 +111,7 @@ class CoincidenceClassifier(
         points, targets = validate_data(
             self, X, y, dtype=(np.float64, np.float32), ensure_min_samples=2
         )
+        check_units(points)
         self._check_parameters(points.shape[1])
         self.classes_, labels = check_classes(targets)
         rng = self._generator()
@@ -157,6 +159,8 @@ class CoincidenceClassifier(
         """log P(y_c = 1 | x), shape (n, n_classes)."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        for W in self.components_:
+            check_projection(points, W, squares=True)
         columns = []
         for mean, W, sigma2 in zip(self.means_, self.components_, self.sigma2_, strict=True):
             squared = np.square(times(points - mean, W.T)).sum(axis=1)

@@ -27,6 +27,7 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.pairs import check_pair_labels, split_pairs
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS, hold_back
+from vicinal.inputs.units import check_units
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import times
 from vicinal.neighborhood.pair_list import PairList
@@ -214,6 +215,7 @@ class LatentCoincidence(
         points, targets = validate_data(
             self, X, y, dtype=(np.float64, np.float32), ensure_min_samples=2
         )
+        check_units(points)
         self._check_parameters(points.shape[1])
         classes, labels = check_classes(targets)
         rng, centered = self._generator(), _centered(points)
@@ -249,6 +251,7 @@ class LatentCoincidence(
         """
         points, positions = split_pairs(pairs, X)
         points = validate_data(self, points, dtype=(np.float64, np.float32))
+        check_units(points, name="pairs" if X is None else "X")
         self._check_parameters(points.shape[1])
         if self.early_stopping is True:
             raise ValueError(
@@ -391,7 +394,8 @@ class LatentCoincidence(
         -------
         ndarray of shape (n_pairs,)
         """
-        squared = np.square(self.pair_distance(pairs, X).astype(np.float64))
+        with np.errstate(over="ignore"):  # infinitely far apart is as good as too far to square
+            squared = np.square(self.pair_distance(pairs, X).astype(np.float64))
         q = exponents(squared, len(self.components_), self.sigma2_, np.ones(1))
         if base_rate is None:
             return np.exp(-q)

@@ -3,13 +3,23 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SQUARES", "VALUES", "check_reach", "check_spread", "check_units"]
+__all__ = [
+    "SQUARES",
+    "VALUES",
+    "check_projection",
+    "check_reach",
+    "check_spread",
+    "check_units",
+]
 
 # Smallest spread and largest value, by bytes per number. Of models that bring points to units of
 # their own first, the inverse of a value must be a number; of all others the square, summed over
 # rows and features, and what is learned must be numbers of the precision of the points.
 VALUES = {8: (1e-300, 1e300), 4: (1e-30, 1e30)}
 SQUARES = {8: (1e-140, 1e140), 4: (1e-30, 1e30)}
+
+# Coordinates whose squared distances are numbers in any realistic dimension.
+_FARTHEST = 1e150
 
 Bounds = dict[int, tuple[float, float]]
 
@@ -23,8 +33,7 @@ def check_units(X: NDArray, bounds: Bounds = SQUARES, name: str = "X") -> None:
 
 def check_reach(X: NDArray, bounds: Bounds = SQUARES, name: str = "X") -> None:
     """Refuse values too large to compute with, in new points as in those to learn from."""
-    largest = bounds[X.dtype.itemsize][1]
-    reach = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
+    largest, reach = bounds[X.dtype.itemsize][1], _reach(X)
     if reach > largest:
         raise ValueError(
             f"{name} reaches {reach:.3g}, too large for {X.dtype}: scale it below {largest:g}, for "
@@ -40,3 +49,20 @@ def check_spread(spread: float, dtype: np.dtype, bounds: Bounds, name: str = "X"
             f"{name} varies by {spread:.3g} at most, too little for {dtype}: scale it above "
             f"{smallest:g}, for example with sklearn.preprocessing.StandardScaler."
         )
+
+
+def check_projection(X: NDArray, A: NDArray, *, squares: bool, name: str = "X") -> None:
+    """Refuse new points that a map takes too far out for numbers, or for `squares` of distances."""
+    longest = float(np.abs(A, dtype=np.float64).sum(axis=1).max(initial=0.0))
+    largest = float(np.finfo(np.result_type(X, A)).max) / 4.0
+    largest = min(largest, _FARTHEST) if squares else largest
+    reach = _reach(X)
+    if reach * longest > largest:
+        raise ValueError(
+            f"{name} reaches {reach:.3g}, which the model maps to {reach * longest:.3g}, too far "
+            f"out to compute with: drop such rows, or scale them below {largest / longest:.1g}."
+        )
+
+
+def _reach(X: NDArray) -> float:
+    return float(max(X.max(initial=0.0), -X.min(initial=0.0)))

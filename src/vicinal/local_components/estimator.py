@@ -14,7 +14,7 @@ from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, wit
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights, column_name
 from vicinal.inputs.splits import hold_back_any
-from vicinal.inputs.units import SQUARES, check_reach, check_spread, check_units
+from vicinal.inputs.units import SQUARES, check_projection, check_spread, check_units
 from vicinal.local_components.checks import check_parameters, check_streaming
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.equations import Points, Shape
@@ -435,7 +435,7 @@ class LocalComponents(
         """
         check_is_fitted(self)
         queries = validate_data(self, X, dtype=np.float64, reset=False)
-        check_reach(queries)
+        check_projection(queries, self._density.shape.inverse, squares=True)
         return self._density.log_density(queries, self._engine_for(queries))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
@@ -500,7 +500,7 @@ class LocalComponents(
         starts = self._density.points.X
         if X is not None:
             starts = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-            check_reach(starts)
+            check_projection(starts, self._density.shape.inverse, squares=True)
         engine = self._engine_for(starts)
         return find_modes(self._density, self.components_, starts, engine)
 

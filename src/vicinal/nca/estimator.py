@@ -14,6 +14,7 @@ from vicinal.fitting import run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
+from vicinal.inputs.units import check_reach
 from vicinal.metric import LinearMapMixin
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
@@ -469,6 +470,7 @@ class NeighborhoodComponents(
     @on_own_threads
     def _log_probabilities(self, X: ArrayLike) -> NDArray:
         queries = np.asarray(self.transform(X))  # set_output may have made a data frame of it
+        check_reach(queries, name="the projection of X")
         classifier, asked = self._classifier, self._fitted_with
         work = Workload(len(queries), *classifier.keys.shape)
         engine, _ = choose_engine(

@@ -24,6 +24,9 @@ __all__ = ["Preparation", "plain_model", "prepare", "start_stream"]
 # Annealing evaluates maps of many rows many times: on this many points at most.
 _ANNEALING_SAMPLE = 2000
 
+# Of the map to start from.
+_MOST_PENALTY = 1e50
+
 
 @dataclass(frozen=True)
 class Preparation:
@@ -78,6 +81,7 @@ def prepare(
     A = _start(settings, data, known, model, logit, rng)
     start, coordinates = _coordinates(settings, A, known, logit)
     penalty = _penalty(settings, recipe, known, data.features.unit)
+    _check_penalty(settings, penalty, A)
     if recipe.batching == "subsample":
         data = data.subset(recipe.batch_size or len(data), rng)
     return Preparation(data, held_back, model, coordinates, start, penalty)
@@ -109,6 +113,7 @@ def start_stream(
         share = BATCHED_PENALTY * float(np.trace(known.total))
     else:
         penalty = float(settings.regularization) / data.features.unit / data.features.unit
+        _check_penalty(settings, penalty, A)
     coordinates = Coordinates(P, A.shape)
     return Stream(B, coordinates, data.features, share, penalty, settings.reservoir_size, rng)
 
@@ -222,3 +227,13 @@ def _penalty(settings: Any, recipe: Recipe, known: Moments, unit: float) -> floa
     if known.counts.max() <= 1:
         return 0.0  # nobody has a neighbor of its class: the penalty would be all there is
     return recipe.penalty_share * float(np.trace(known.total)) / float(known.counts.sum())
+
+
+def _check_penalty(settings: Any, penalty: float, A: NDArray) -> None:
+    """Refuse λ whose penalty is all there is, by orders of magnitude that numbers cannot bridge."""
+    at_start = penalty * float(np.square(A).sum())
+    if at_start > _MOST_PENALTY:
+        raise ValueError(
+            f"regularization={settings.regularization!r} makes the penalty {at_start:.3g} at the "
+            "start, beside an objective of at most 1: choose a smaller one."
+        )

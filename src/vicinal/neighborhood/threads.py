@@ -14,6 +14,7 @@ from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
 import joblib
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 __all__ = [
@@ -61,22 +62,46 @@ def run_in_order(
         yield from map(work, tasks)
         return
     pool = ThreadPoolExecutor(min(n_threads, len(tasks)), thread_name_prefix="vicinal")
+
+    def alone(task: Task) -> Result:
+        with one_blas_thread():
+            return work(task)
+
     try:
-        yield from pool.map(work, tasks)
+        yield from pool.map(alone, tasks)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
+@lru_cache(maxsize=2)
+def _blas(shared: bool) -> ThreadpoolController:
+    """BLAS libraries with one number of threads for the process, or one per calling thread."""
+    found = ThreadpoolController().select(user_api="blas")
+    found.lib_controllers = [
+        library
+        for library in found.lib_controllers
+        if shared is (getattr(library, "threading_layer", None) != "openmp")
+    ]
+    return found
+
+
+def _take_control() -> None:
+    """Let this thread set what another one set last.
+
+    From threadpoolctl 3.7 on only the first thread to limit OpenBLAS may change its limit, which
+    leaves the process with one thread for good where that thread is not the last to leave.
+    """
+    library = getattr(threadpoolctl, "OpenBLASController", None)
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 class _OneBlasThread:
     """A limit that holds from the first to come until the last to go, whatever thread they are on.
 
-    BLAS has one number of threads for the whole process: limits that are set and restored on
-    several threads at once would restore each other's.
+    Where BLAS has one number of threads for the whole process, limits that are set and restored
+    on several threads at once would restore each other's.
     """
 
     def __init__(self) -> None:
@@ -85,26 +110,45 @@ class _OneBlasThread:
     def _begin(self) -> None:
         self._lock, self._inside = threading.Lock(), 0
         self._limit: Any = None
+        self._own = threading.local()
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limit = _blas().limit(limits=1)
+                _take_control()
+                self._limit = _blas(shared=True).limit(limits=1)
             self._inside += 1
+        if _blas(shared=False).lib_controllers:
+            self._own_limits.append(_blas(shared=False).limit(limits=1))
 
     def __exit__(self, *_: object) -> None:
+        if self._own_limits:
+            self._own_limits.pop().restore_original_limits()
         with self._lock:
             self._inside = max(0, self._inside - 1)
-            if self._inside == 0 and self._limit is not None:
-                self._limit.restore_original_limits()
-                self._limit = None
+            if self._inside == 0:
+                self._restore()
+
+    @property
+    def _own_limits(self) -> list[Any]:
+        """Of this thread, where libraries have a number of threads for each."""
+        if not hasattr(self._own, "limits"):
+            self._own.limits = []
+        return self._own.limits
+
+    def _restore(self) -> None:
+        limit, self._limit = self._limit, None
+        if limit is not None:
+            _take_control()
+            limit.restore_original_limits()
+            _take_control()
 
     def after_fork(self) -> None:
         """In a child nobody is inside but for the thread that forked, which may not return."""
         limit = self._limit
         self._begin()
-        if limit is not None:
-            limit.restore_original_limits()
+        self._limit = limit
+        self._restore()
 
 
 _one_blas_thread = _OneBlasThread()
