@@ -11,6 +11,7 @@ from vicinal.coincidence.starts import starting_state
 from vicinal.fitting import run
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
+from vicinal.inputs.span import check_components, check_width, span_of
 from vicinal.inputs.units import check_projection, check_units
 from vicinal.neighborhood import log_shares, times
 from vicinal.neighborhood.pair_list import PairList
@@ -117,13 +118,20 @@ class CoincidenceClassifier(
         rng = self._generator()
         center = points.mean(axis=0, dtype=np.float64)
         centered = points - center
+        basis = span_of(centered)
+        if basis is not None:
+            centered = times(centered, basis.T)
+            check_components(self.n_components, *centered.shape)
+        check_width(centered.shape[1], "CoincidenceClassifier needs")
         means = np.array([centered[labels == c].mean(axis=0) for c in range(len(self.classes_))])
         # Means follow the points, so that a pair is two positions.
         everything = np.vstack([centered, means])
         fits = [self._fit_class(everything, labels, c, rng) for c in range(len(means))]
         states, likelihoods, updates = zip(*fits, strict=True)
-        self.means_ = means + center
-        self.components_ = np.array([state.W for state in states])
+        self.means_ = (means if basis is None else means @ basis) + center
+        self.components_ = np.array(
+            [state.W if basis is None else state.W @ basis for state in states]
+        )
         self.sigma2_ = np.array([state.sigma2 for state in states])
         self.log_likelihood_, self.n_iter_ = np.array(likelihoods), np.array(updates)
         return self

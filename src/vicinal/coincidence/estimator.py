@@ -26,6 +26,7 @@ from vicinal.inputs.checks import (
     check_share,
 )
 from vicinal.inputs.pairs import check_pair_labels, split_pairs
+from vicinal.inputs.span import check_components, check_width, span_of
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS, hold_back
 from vicinal.inputs.units import check_units
 from vicinal.metric import LinearMapMixin
@@ -218,14 +219,14 @@ class LatentCoincidence(
         check_units(points)
         self._check_parameters(points.shape[1])
         classes, labels = check_classes(targets)
-        rng, centered = self._generator(), _centered(points)
+        rng, (centered, basis) = self._generator(), self._inward(points)
         problem, trial, score = self._from_labels(centered, labels), None, None
         if self.early_stopping in (True, "auto"):
             rows, held = hold_back(labels, self.validation_fraction, rng)
             held = held[:: -(-len(held) // MOST_HELD_BACK)]
             trial = self._from_labels(centered[rows], labels[rows])
             score = self._score(trial, labels[rows], centered[held], labels[held], rng)
-        self._learn(problem, rng, points, targets, trial, score)
+        self._learn(problem, basis, rng, points, targets, trial, score)
         self.classes_ = classes
         return self
 
@@ -262,14 +263,15 @@ class LatentCoincidence(
         owners = positions[:, 0]
         if X is None and self.scale == "local":  # the same point may come many times
             owners = np.unique(points[owners], axis=0, return_inverse=True)[1].ravel()
-        centered = _centered(points)
+        centered, basis = self._inward(points)
         problem = self._problem(centered, positions[:, 0], positions[:, 1], coincide, owners)
-        self._learn(problem, self._generator(), points)
+        self._learn(problem, basis, self._generator(), points)
         return self
 
     def _learn(
         self,
         problem: CoincidenceProblem,
+        basis: NDArray | None,
         rng: np.random.Generator,
         points: NDArray,
         targets: NDArray | None = None,
@@ -278,10 +280,10 @@ class LatentCoincidence(
     ) -> None:
         """Fit; with a trial on some of the rows, for as many updates as were best there."""
         tried, n = trial or problem, len(problem.data)
-        start = tried.pack(starting_state(self.init, tried.data, tried.n_components, rng))
+        start = tried.pack(starting_state(self.init, tried.data, tried.n_components, rng, basis))
 
         def fitted(parameters: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(problem, parameters, points, score is not None)
+            return self._fitted_attributes(problem, basis, parameters, points, score is not None)
 
         solvers = [self.solver]
         if self.solver == "auto":
@@ -315,11 +317,22 @@ class LatentCoincidence(
             setattr(self, name, attribute)
         self.log_likelihood_, self.is_global_optimum_ = value * n, None
         if self.scale == "shared":
-            state = State(self.components_, self.sigma2_, np.ones(1))
+            W = self.components_ if basis is None else self.components_ @ basis.T
+            state = State(W, self.sigma2_, np.ones(1))
             self.log_likelihood_ = log_likelihood(problem.data, state)
             self.is_global_optimum_ = problem.is_global_optimum(state)
         self.base_rate_, self.n_pairs_ = float(problem.data.coincide.mean()), n
         listeners.close(parameters)
+
+    def _inward(self, points: NDArray) -> tuple[NDArray, NDArray | None]:
+        """Points less their mean, in the span of the rows where these are few, and its basis."""
+        centered = _centered(points)
+        basis = span_of(centered)
+        if basis is not None:
+            centered = times(centered, basis.T)
+            check_components(self.n_components, *centered.shape)
+        check_width(centered.shape[1], "LatentCoincidence needs")
+        return centered, basis
 
     def _from_labels(self, X: NDArray, labels: NDArray) -> CoincidenceProblem:
         found = labeled_pairs(X, labels, self.n_targets, self.pairs)
@@ -363,14 +376,20 @@ class LatentCoincidence(
         return score
 
     def _fitted_attributes(
-        self, problem: CoincidenceProblem, parameters: NDArray, points: NDArray, stopped: bool
+        self,
+        problem: CoincidenceProblem,
+        basis: NDArray | None,
+        parameters: NDArray,
+        points: NDArray,
+        stopped: bool,
     ) -> dict[str, Any]:
         """All that transform and the pair methods need."""
         state = problem.without_null_space(problem.unpack(parameters))
         if stopped or self.scale == "local":
             state = problem.calibrated(state)
+        W = state.W if basis is None else state.W @ basis
         return {
-            "components_": state.W.astype(points.dtype),
+            "components_": W.astype(points.dtype),
             "sigma2_": state.sigma2,
             "n_features_in_": points.shape[1],
         }

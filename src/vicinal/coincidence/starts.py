@@ -20,13 +20,17 @@ _SIGMA2, _NEAR = 0.1, 1.0
 
 
 def starting_state(
-    init: Any, data: CoincidenceData, n_components: int, rng: np.random.Generator
+    init: Any,
+    data: CoincidenceData,
+    n_components: int,
+    rng: np.random.Generator,
+    basis: NDArray | None = None,
 ) -> State:
-    """From a name, a map, or a map and σ²."""
+    """From a name, a map, or a map and σ²; with a `basis`, maps given are of the columns still."""
     if isinstance(init, tuple):
-        return _given(init, data, n_components)
+        return _given(init, data, n_components, basis)
     if not isinstance(init, str):
-        W = given_map(init, n_components, data.X.shape[1])
+        W = _inward(init, data, n_components, basis)
         return State(W, _SIGMA2, np.ones(data.n_anchors))
     check_choice("init", init, STARTS)
     W = _directions(init, data, n_components, rng)
@@ -47,10 +51,18 @@ def _directions(
     return eigh(covariance, subset_by_index=[D - n_components, D - 1])[1].T[::-1]
 
 
-def _given(init: tuple[Any, ...], data: CoincidenceData, n_components: int) -> State:
+def _inward(init: Any, data: CoincidenceData, n_components: int, basis: NDArray | None) -> NDArray:
+    if basis is None:
+        return given_map(init, n_components, data.X.shape[1])
+    return given_map(init, n_components, basis.shape[1]) @ basis.T
+
+
+def _given(
+    init: tuple[Any, ...], data: CoincidenceData, n_components: int, basis: NDArray | None
+) -> State:
     if len(init) != 2:
         raise ValueError(f"init={init!r} must be a map, or a map and σ².")
-    W, sigma2 = given_map(init[0], n_components, data.X.shape[1]), float(init[1])
+    W, sigma2 = _inward(init[0], data, n_components, basis), float(init[1])
     if not 0 < sigma2 < np.inf:
         raise ValueError(f"σ² in init is {sigma2!r}, but must be positive and finite.")
     return State(W, sigma2, np.ones(data.n_anchors))

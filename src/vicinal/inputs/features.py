@@ -1,12 +1,14 @@
 """Points in standard units, converted a block at a time: the data may be larger than memory."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
+from vicinal.inputs.span import span_of
 from vicinal.inputs.units import VALUES, check_reach, check_spread
 from vicinal.neighborhood.products import gram, times
 
@@ -26,11 +28,15 @@ class Features:
     center : ndarray of shape (D,)
     unit : float
         A power of two near the largest value, so that no digit is lost.
+    basis : ndarray of shape (r, D), optional
+        Of the span of the rows, where these are few beside the columns: the features are then
+        coordinates along it.
     """
 
     X: NDArray
     center: NDArray
     unit: float
+    basis: NDArray | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -38,20 +44,41 @@ class Features:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and features."""
-        return self.X.shape
+        return len(self.X), self.X.shape[1] if self.basis is None else len(self.basis)
 
     @property
     def dtype(self) -> np.dtype:
         """Precision of the rows."""
         return self.X.dtype
 
+    @cached_property
+    def _in_span(self) -> NDArray | None:
+        """All rows along the basis, where there is one: few numbers, needed many times."""
+        if self.basis is None:
+            return None
+        return times(replace(self, basis=None)[:], self.basis.T.astype(self.dtype))
+
+    def inward(self, A: NDArray) -> NDArray:
+        """A map of the columns as the user has them, for these features."""
+        A = self.unit * A
+        return A if self.basis is None else A @ self.basis.T
+
+    def outward(self, A: NDArray) -> NDArray:
+        """A map of these features, for the columns as the user has them."""
+        A = A / self.unit
+        return A if self.basis is None else A @ self.basis
+
     def __getitem__(self, rows: slice | NDArray) -> NDArray:
+        if self._in_span is not None:
+            return self._in_span[rows].copy()
         block = np.subtract(self.X[rows], self.center)
         block /= block.dtype.type(self.unit)
         return block
 
     def take(self, rows: slice | NDArray, dtype: DTypeLike) -> NDArray:
         """Some rows, in another precision; centered before digits are dropped."""
+        if self._in_span is not None:
+            return self._in_span[rows].astype(dtype)
         picked = self.X[rows] if isinstance(rows, slice) else np.take(self.X, rows, axis=0)
         block = np.subtract(picked, self.center, dtype=dtype, casting="same_kind")
         block *= block.dtype.type(1.0 / self.unit)  # a power of two: as exact as dividing
@@ -104,10 +131,13 @@ class Moments:
         return spread.T @ spread / len(self.means)
 
 
-def standard_units(X: NDArray, weights: NDArray | None = None) -> Features:
+def standard_units(
+    X: NDArray, weights: NDArray | None = None, *, is_whole: bool = True
+) -> Features:
     """Center and scale: covariances neither overflow nor vanish, whatever the units.
 
-    The solvers' first step then has the right size, too.
+    The solvers' first step then has the right size, too. Where the rows are all there will be
+    (`is_whole`) and few beside the columns, the features are coordinates in their span.
     """
     check_reach(X, VALUES)
     low, high = X.min(axis=0), X.max(axis=0)
@@ -115,7 +145,8 @@ def standard_units(X: NDArray, weights: NDArray | None = None) -> Features:
     spread = float(max((high - center).max(), (center - low).max()))
     check_spread(spread, X.dtype, VALUES)
     unit = 2.0 ** np.floor(np.log2(spread)) if spread > 0 else 1.0
-    return Features(X, center, float(unit))
+    features = Features(X, center, float(unit))
+    return replace(features, basis=span_of(features[:])) if is_whole else features
 
 
 def moments(

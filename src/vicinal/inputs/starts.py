@@ -9,7 +9,7 @@ from scipy.linalg import eigh, norm, svd
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 
-from vicinal.inputs.checks import check_choice, check_seed
+from vicinal.inputs.checks import check_seed
 from vicinal.inputs.features import Moments
 
 __all__ = ["STARTS", "given_map", "reach_neighbors", "solver_coordinates", "starting_map"]
@@ -42,39 +42,29 @@ _SUPPORT_SAMPLE = 2000
 
 
 def starting_map(
-    init: Any,
+    init: str,
     known: Moments,
     n_components: int,
     random_state: int | np.random.RandomState | None = None,
-    unit: float = 1.0,
 ) -> NDArray:
     """Linear map to start from.
 
     Parameters
     ----------
-    init : {"auto", "rca", "lda", "pca", "identity", "random"} or array of shape (d, D)
+    init : {"auto", "rca", "lda", "pca", "random"}
         "auto" is "rca", which the thesis found best, but where there are few points for
         the number of features its within-class covariance is shrunk first.
     known : Moments
-        Of the training points, in multiples of `unit`.
+        Of the training points.
     n_components : int
         d.
     random_state : int, RandomState or None
         For "random".
-    unit : float, default=1.0
-        What the points were divided by. The identity and the user's own map
-        speak of the original features and are converted.
 
     Returns
     -------
     ndarray of float64, shape (d, D)
     """
-    D = known.means.shape[1]
-    if not isinstance(init, str):
-        return unit * given_map(init, n_components, D)
-    init = check_choice("init", init, STARTS)
-    if init == "identity":
-        return unit * np.eye(n_components, D)
     if init == "random":
         return _random(known, n_components, random_state)
     if init == "pca":
@@ -82,7 +72,7 @@ def starting_map(
     if init == "lda":
         return _lda(known, n_components)
     trusted, n = known, known.counts.sum()
-    if init == "auto" and n < _FEW_POINTS * D:
+    if init == "auto" and n < _FEW_POINTS * known.means.shape[1]:
         trusted = replace(known, within=_shrunk(known.within, n))
     return _rca(known, n_components, _within(trusted))
 

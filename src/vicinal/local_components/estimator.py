@@ -13,6 +13,7 @@ from vicinal.fitting import Outcome, em, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights, column_name
+from vicinal.inputs.span import check_width
 from vicinal.inputs.splits import hold_back_any
 from vicinal.inputs.units import SQUARES, check_projection, check_spread, check_units
 from vicinal.local_components.checks import check_parameters, check_streaming
@@ -511,6 +512,7 @@ class LocalComponents(
             self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=is_first
         )
         check_parameters(self, rows.shape[1])
+        check_width(rows.shape[1], "LocalComponents learns")
         check_units(rows)
         weights = check_weights(sample_weight, rows)
         if weights is not None:

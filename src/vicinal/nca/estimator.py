@@ -422,11 +422,11 @@ class NeighborhoodComponents(
     ) -> dict[str, Any]:
         """All that transform and predict need."""
         features = data.features
-        components = (A / features.unit).astype(features.dtype)
+        components = features.outward(A).astype(features.dtype)
         attributes = {
             "components_": components,
             "classes_": self.classes_,
-            "n_features_in_": features.shape[1],
+            "n_features_in_": features.X.shape[1],
             "_fitted_with": self._parameters(*ASKED_OF_PREDICTIONS),
         }
         projected = Sample(times(features.X, components.T), data.labels, data.weights)

@@ -7,10 +7,17 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from vicinal.inputs.checks import check_prior
-from vicinal.inputs.features import Moments, moments, standard_units
+from vicinal.inputs.checks import check_choice, check_prior
+from vicinal.inputs.features import Features, Moments, moments, standard_units
+from vicinal.inputs.span import check_components, check_width
 from vicinal.inputs.splits import hold_back
-from vicinal.inputs.starts import reach_neighbors, solver_coordinates, starting_map
+from vicinal.inputs.starts import (
+    STARTS,
+    given_map,
+    reach_neighbors,
+    solver_coordinates,
+    starting_map,
+)
 from vicinal.nca.annealing import anneal
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.equations import Model, evaluate
@@ -102,7 +109,8 @@ def start_stream(
     rng: np.random.Generator,
 ) -> Stream:
     """State of `partial_fit` before the first update, from the first points or the last fit."""
-    data = TrainingSet(standard_units(points, weights), labels, weights)
+    check_width(points.shape[1], "partial_fit needs")
+    data = TrainingSet(standard_units(points, weights, is_whole=False), labels, weights)
     known = moments(data.features, labels, len(settings.classes_), weights)
     n_components = settings.n_components or points.shape[1]
     init = getattr(settings, "components_", settings.init)
@@ -128,6 +136,9 @@ def _divide(
 ) -> tuple[TrainingSet, NDArray]:
     """Rows to learn from, and positions of those held back."""
     features = standard_units(points, weights)
+    check_width(features.shape[1], "NeighborhoodComponents needs")
+    if features.basis is not None:
+        check_components(settings.n_components, *features.shape)
     if not recipe.early_stopping:
         return TrainingSet(features, labels, weights), np.empty(0, dtype=int)
     rows, held_back = hold_back(labels, settings.validation_fraction, rng)
@@ -158,7 +169,7 @@ def _start(
     D = data.features.shape[1]
     d = settings.n_components or D
     if settings.warm_start and hasattr(settings, "components_"):
-        return _last_map(settings.components_, (d, D), known, data.features.unit)
+        return _last_map(settings.components_, d, data.features)
     if not settings.annealing:
         return _first_map(settings, settings.init, d, data, known)
     full_rank = _first_map(settings, settings.init, D, data, known)
@@ -168,20 +179,26 @@ def _start(
 def _first_map(
     settings: Any, init: Any, n_components: int, data: TrainingSet, known: Moments
 ) -> NDArray:
-    unit = data.features.unit
-    start = starting_map(init, known, n_components, settings.random_state, unit)
-    if settings.kernel == "compact" and isinstance(init, str):
+    features, n_columns = data.features, data.features.X.shape[1]
+    if not isinstance(init, str):
+        return features.inward(given_map(init, n_components, n_columns))
+    if check_choice("init", init, STARTS) == "identity":
+        start = features.inward(np.eye(n_components, n_columns))
+    else:
+        start = starting_map(init, known, n_components, settings.random_state)
+    if settings.kernel == "compact":
         return reach_neighbors(start, data.features.project(start), data.weights)
     return start
 
 
-def _last_map(components: NDArray, shape: tuple[int, int], known: Moments, unit: float) -> NDArray:
+def _last_map(components: NDArray, n_components: int, features: Features) -> NDArray:
+    shape = (n_components, features.X.shape[1])
     if components.shape != shape:
         raise ValueError(
             f"warm_start=True goes on from a map of shape {components.shape}, but this fit needs "
             f"{shape}: set warm_start=False, or keep n_components and the features."
         )
-    return starting_map(components, known, shape[0], unit=unit)
+    return features.inward(components)
 
 
 def _annealed(
