@@ -65,3 +65,11 @@ def test_a_class_without_members_is_harmless(data):
     assert_array_equal(known.counts[3:], 0)
     assert np.isfinite(known.means).all()
     assert np.isfinite(class_covariances(features, labels, known)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_rows_in_single_precision_are_scaled_first(scale):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    rows = standard_units(scale * X).take(slice(None), np.float32)
+    assert rows.dtype == np.float32
+    assert_allclose(rows, standard_units(scale * X)[:], rtol=1e-6)

@@ -70,7 +70,7 @@ def test_messages_name_the_column_and_the_argument(iris):
     table = pd.DataFrame(iris, columns=["a", "b", "c", "d"])
     with pytest.raises(CollapseError, match=r"column 'c' of X is constant"):
         LocalComponents().fit(table.assign(c=1.0))
-    with pytest.raises(ValueError, match=r"column 'b' varies by .* scale it above"):
+    with pytest.raises(ValueError, match=r"column 'b' of X varies by .* scale it above"):
         LocalComponents().fit(table.assign(b=1e-160 * table["b"]))
     with pytest.raises(ValueError, match=r"regularization=1e\+200 is a variance"):
         LocalComponents(regularization=1e200).fit(iris)

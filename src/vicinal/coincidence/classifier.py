@@ -33,7 +33,8 @@ class CoincidenceClassifier(
     Parameters
     ----------
     n_components : int, optional
-        Dimension of the maps. None: the number of features.
+        Dimension of the maps. None: the number of features, or from 1000 features on
+        that of directions in which the rows differ, where fewer.
     solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
     init : {"auto", "pca", "identity", "random"}, default="auto"
         Map to start from, for every class.

@@ -64,7 +64,8 @@ class LatentCoincidence(
     Parameters
     ----------
     n_components : int, optional
-        Dimension of the map. None: the number of features.
+        Dimension of the map. None: the number of features, or from 1000 features on
+        that of directions in which the rows differ, where fewer.
     pairs : {"impostors", "all"}, default="impostors"
         What labels make of points. Coincident pairs: a point and its
         `n_targets` nearest of the same class. Others: a point and those of other

@@ -102,13 +102,24 @@ def check_weights(sample_weight: Any, X: NDArray) -> NDArray | None:
 
 def check_classes(y: NDArray) -> tuple[NDArray, NDArray]:
     """Distinct labels and each row's position among them; at least two classes."""
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _distinct(y)
     if len(classes) < 2:
         raise ValueError(
             f"y has 1 class ({classes[0]!r} only): a metric that tells classes apart needs at "
             "least two classes."
         )
+    return classes, codes
+
+
+def _distinct(y: NDArray) -> tuple[NDArray, NDArray]:
+    """Distinct labels of a kind that classes have, and each row's position among them."""
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+        raise TypeError(f"y mixes labels of the types {kinds}: use one type for all.") from error
+    # Three times over: few rows of many classes are no sign of a regression to warn of.
+    check_classification_targets(np.tile(classes, 3))
     return classes, codes
 
 
@@ -119,7 +130,7 @@ def check_known_classes(
 
     Those of this call, or of the calls `before`, or all there are in `y`.
     """
-    check_classification_targets(y)
+    _distinct(y)
     if classes is not None:
         known = check_classes(np.asarray(classes))[0]
     elif before is not None:

@@ -76,13 +76,13 @@ class Features:
         return block
 
     def take(self, rows: slice | NDArray, dtype: DTypeLike) -> NDArray:
-        """Some rows, in another precision; centered before digits are dropped."""
+        """Some rows, in another precision; centered and scaled before digits are dropped."""
         if self._in_span is not None:
             return self._in_span[rows].astype(dtype)
         picked = self.X[rows] if isinstance(rows, slice) else np.take(self.X, rows, axis=0)
-        block = np.subtract(picked, self.center, dtype=dtype, casting="same_kind")
+        block = np.subtract(picked, self.center)
         block *= block.dtype.type(1.0 / self.unit)  # a power of two: as exact as dividing
-        return block
+        return block.astype(dtype, copy=False)
 
     def blocks(self) -> Iterator[tuple[slice, NDArray]]:
         """All rows, some megabytes at a time."""

@@ -262,7 +262,8 @@ def _look_around(
     rows = engine.rows(pairs, GAUSSIAN, moments=moments).finish()
     is_key = np.zeros(len(queries)) if own is None else (own >= 0).astype(float)
     log_mass = _with_copies(rows.log_mass[0], is_key * (queries.counts - 1.0))
-    log_p = log_mass - np.log(keys.total - is_key) + shape.log_gaussian(Z) + shape.log_normalizer
+    n_keys = keys.total - is_key * np.minimum(queries.counts, 1.0)
+    log_p = log_mass - np.log(n_keys) + shape.log_gaussian(Z) + shape.log_normalizer
     return pairs, rows, log_p, np.exp(rows.log_mass[0] - log_mass)
 
 

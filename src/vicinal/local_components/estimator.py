@@ -528,7 +528,10 @@ class LocalComponents(
             raise constant_column(column_name(self, int((spreads == 0).argmax())))
         narrowest = int(spreads.argmin())
         check_spread(
-            float(spreads[narrowest]), points.X.dtype, SQUARES, column_name(self, narrowest)
+            float(spreads[narrowest]),
+            points.X.dtype,
+            SQUARES,
+            f"{column_name(self, narrowest)} of X",
         )
 
     def _check_penalty(self, penalty: Penalty, points: Points) -> None:

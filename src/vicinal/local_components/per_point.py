@@ -175,7 +175,8 @@ class PerPointProblem:
 
     def _mean(self, log_mass: NDArray) -> float:
         d, points = self.points.X.shape[1], self.points
-        log_p = log_mass - np.log(points.total - 1.0) - 0.5 * d * np.log(2.0 * np.pi)
+        n_others = points.total - np.minimum(points.counts, 1.0)
+        log_p = log_mass - np.log(n_others) - 0.5 * d * np.log(2.0 * np.pi)
         return float(points.counts @ log_p) / points.total - self.log_volume
 
     def _penalty(self, kernels: _Kernels) -> float:

@@ -53,7 +53,8 @@ class NeighborhoodComponents(
     Parameters
     ----------
     n_components : int, optional
-        Dimension d of the projected space. None: the number of features.
+        Dimension d of the projected space. None: the number of features, or from
+        1000 features on that of directions in which the rows differ, where fewer.
     init : {"auto", "rca", "lda", "pca", "identity", "random"} or array-like of shape \
             (n_components, n_features), default="auto"
         Map to start from. "rca": the leading directions of the total against the
