@@ -15,15 +15,15 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import vicinal
-from tests.hostile.settings import draw_estimator
+from tests.hostile.settings import CHOICES, draw_estimator
 from tests.hostile.tables import Table, draw_table
 
-__all__ = ["check"]
+__all__ = ["check", "leaks", "same"]
 
 _SEED = 16
 
-# What may be said of a fit that succeeds.
-_OURS = (ConvergenceWarning,)
+# How our own warnings begin, besides those of convergence.
+_OURS = ("the neighborhood graph has",)
 
 # Words by which a message says what it is about, besides names of parameters.
 _SUBJECTS = {"X", "y", "sample_weight", "sample", "rows", "points", "class", "classes"}
@@ -35,9 +35,7 @@ def check(case: int) -> list[str]:
     """Violations in the case of that number."""
     rng = np.random.default_rng([_SEED, case])
     table, estimator = draw_table(rng), draw_estimator(rng)
-    found = [
-        *_after_one_fit(estimator, table),
-    ]
+    found = _after_one_fit(estimator, table)
     words = " ".join(repr(estimator).split())
     return [f"case {case}: {words} on {table.words}: {what}" for what in found]
 
@@ -46,15 +44,16 @@ def _after_one_fit(estimator, table: Table) -> list[str]:
     before = copy.deepcopy((table.X, table.y, table.sample_weight))
     outcome = _fit_and_ask(estimator, table, n_jobs=1)
     found = list(outcome.violations)
-    if not _same(before, (table.X, table.y, table.sample_weight)):
+    if not same(before, (table.X, table.y, table.sample_weight)):
         found.append("an input was changed")
     again = _fit_and_ask(estimator, table, n_jobs=2)
     if again.error != outcome.error:
         found.append(f"another end at n_jobs=2: {again.error!r} instead of {outcome.error!r}")
-    elif not _same(again.results, outcome.results):
+    elif not same(again.results, outcome.results):
         found.append("other bits at n_jobs=2")
     if outcome.model is not None and not found:
         found += _after_saving(outcome)
+        found += _after_other_settings(outcome)
     return found
 
 
@@ -88,12 +87,19 @@ def _fit_and_ask(estimator, table: Table, n_jobs: int) -> _Outcome:
         else:
             outcome.model, outcome.new = model, _as_fitted(model, table.new)
             _ask(outcome)
-    outcome.violations += [
-        f"leaked {item.category.__name__}: {item.message}"
-        for item in caught
-        if not issubclass(item.category, _OURS)
-    ]
+    outcome.violations += leaks(caught)
     return outcome
+
+
+def leaks(caught) -> list[str]:
+    """Warnings that are not ours."""
+    strange = [
+        item
+        for item in caught
+        if not issubclass(item.category, ConvergenceWarning)
+        and not str(item.message).startswith(_OURS)
+    ]
+    return sorted({f"leaked {item.category.__name__}: {item.message}" for item in strange})
 
 
 def _takes_weights(model) -> bool:
@@ -166,15 +172,27 @@ def _after_saving(outcome: _Outcome) -> list[str]:
         loaded = _Outcome()
         loaded.model, loaded.new = vicinal.load(path), outcome.new
         _ask(loaded)
-    return [] if _same(loaded.results, outcome.results) else ["other answers after save and load"]
+    return [] if same(loaded.results, outcome.results) else ["other answers after save and load"]
 
 
-def _same(one, other) -> bool:
+def _after_other_settings(outcome: _Outcome) -> list[str]:
+    """`set_params` speaks of the next fit: a fitted model says what it said."""
+    choices = CHOICES[type(outcome.model)]
+    outcome.model.set_params(**{name: values[-1] for name, values in choices.items()})
+    asked = _Outcome()
+    asked.model, asked.new = outcome.model, outcome.new
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        _ask(asked)
+    return [] if same(asked.results, outcome.results) else ["other answers after set_params"]
+
+
+def same(one, other) -> bool:
     """Equal to the last bit, containers and types included."""
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, tuple | list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, np.ndarray):
         equal_nan = one.dtype.kind == "f"
         return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=equal_nan)

@@ -1,6 +1,7 @@
 """Checks whose messages name the argument, the value and what to do."""
 
 from collections.abc import Collection
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any
 
@@ -23,6 +24,17 @@ __all__ = [
     "check_weights",
     "column_name",
 ]
+
+
+# Least and largest sum of weights: in single precision, too, shares of it are numbers.
+_TOTAL_WEIGHT = (1e-20, 1e20)
+
+# Newer versions of scikit-learn refuse weights that are all zero, without naming the argument.
+_ALL_MAY_BE_ZERO = (
+    {"allow_all_zero_weights": True}
+    if "allow_all_zero_weights" in signature(_check_sample_weight).parameters
+    else {}
+)
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
@@ -94,9 +106,22 @@ def check_weights(sample_weight: Any, X: NDArray) -> NDArray | None:
     """Weights as non-negative float64, one per row of X; None where all are 1."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = _check_sample_weight(
+        sample_weight,
+        X,
+        dtype=np.float64,
+        ensure_non_negative=True,
+        **_ALL_MAY_BE_ZERO,
+    )
     if not weights.any():
-        raise ValueError("sample_weight is 0 for every row: nothing is left to learn from.")
+        raise ValueError("sample_weight is zero for every row: nothing is left to learn from.")
+    with np.errstate(over="ignore"):
+        total, (least, most) = float(weights.sum()), _TOTAL_WEIGHT
+    if not least <= total <= most:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}: a weight is a number of copies. Multiply all "
+            f"weights by a number that brings their sum between {least:g} and {most:g}."
+        )
     return None if (weights == 1).all() else weights
 
 

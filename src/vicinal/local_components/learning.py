@@ -31,6 +31,7 @@ __all__ = [
     "Penalty",
     "constant_column",
     "refuse_unbounded",
+    "why_unbounded",
 ]
 
 # Variance of the kernel, relative to that of the data, below which it is on its way to zero. So
@@ -287,7 +288,14 @@ def constant_column(name: str) -> CollapseError:
 
 
 def refuse_unbounded(points: Points, form: Form, n_local: int) -> None:
-    """Refuse points for which a leave-one-out likelihood has no bound, even where EM would stop.
+    """Refuse points for which a leave-one-out likelihood has no bound, even where EM would stop."""
+    why = why_unbounded(points, form, n_local)
+    if why is not None:
+        raise _collapse(why)
+
+
+def why_unbounded(points: Points, form: Form, n_local: int) -> str | None:
+    """What leaves the leave-one-out likelihood of points without a bound, if anything does.
 
     Kernels may be flat in a subspace of n_local - 1 dimensions, or of the rank of "low_rank". If
     the differences of n / 2 pairs fit into it, every point has another one at distance 0 across.
@@ -295,19 +303,18 @@ def refuse_unbounded(points: Points, form: Form, n_local: int) -> None:
     flat = {"full": n_local - 1, "low_rank": min(form.rank, n_local - 1)}.get(form.structure, 0)
     n, d = points.X.shape
     if n <= 2 * flat:
-        raise _collapse(f"{n} points in {d} dimensions are too few")
-    refuse_twins(points)
+        return f"{n} points in {d} dimensions are too few"
+    return "every row has a twin" if _all_have_twins(points) else None
 
 
-def refuse_twins(points: Points) -> None:
-    """Refuse points that all occur more than once: a leave-one-out likelihood has no bound then."""
+def _all_have_twins(points: Points) -> bool:
+    """Whether all points occur more than once."""
     X = points.X
     for position in range(min(_TRIES, len(X))):  # one without an equal is enough, and likely
         if (points.counts * (X[position] == X).all(axis=1)).sum() <= 1:
-            return
+            return False
     _, which = np.unique(X, axis=0, return_inverse=True)
-    if np.bincount(which.ravel(), points.counts).min() > 1:
-        raise _collapse("every row has a twin")
+    return bool(np.bincount(which.ravel(), points.counts).min() > 1)
 
 
 def _collapse(why: str) -> CollapseError:

@@ -1,6 +1,6 @@
 """ν by the likelihood of points held back (`regularization="auto"`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from vicinal.local_components.learning import (
     Penalty,
     global_moments,
     some,
+    why_unbounded,
 )
 from vicinal.local_components.per_point import (
     PerPointDensity,
@@ -56,6 +57,9 @@ def choose_penalty(
     As in the paper, ν_G is what is best for a Gaussian alone; ν_L is then the best beside it.
     The points, if many, are a sample.
     """
+    # A part of the points may have a bound where all of them have none.
+    has_bound = why_unbounded(points, form, 1 if form.gaussian else points.X.shape[1]) is None
+    shares = _SHARES if has_bound else _SHARES[:-1]
     points = some(points, _MOST_POINTS, rng)
     unit = float(np.trace(global_moments(points)[1])) / points.X.shape[1]
     if unit == 0.0:
@@ -63,14 +67,14 @@ def choose_penalty(
     folds = _folds(points, fraction, rng)
     nu_global = 0.0
     if form.gaussian:
-        nu_global = unit * _best(lambda share: _gaussian_score(folds, unit * share))
+        nu_global = unit * _best(lambda share: _gaussian_score(folds, unit * share), _SHARES)
 
     def score(share: float) -> float:
         nu = unit * share
         penalty = Penalty(nu_global if form.gaussian else nu, nu)
         return _score(folds, form, penalty, accelerate, engine, rng)
 
-    nu_local = unit * _best(score)
+    nu_local = unit * _best(score, shares)
     return Penalty(nu_global if form.gaussian else nu_local, nu_local)
 
 
@@ -111,10 +115,10 @@ def _folds(points: Points, fraction: float, rng: np.random.Generator) -> list[Fo
     return [(points[np.setdiff1d(order, part)], points[np.sort(part)]) for part in parts]
 
 
-def _best(score: Callable[[float], float]) -> float:
+def _best(score: Callable[[float], float], shares: Sequence[float]) -> float:
     """The share with the highest score, from the largest down until none is better."""
     best, highest, without_gain = np.nan, -np.inf, 0
-    for share in _SHARES:
+    for share in shares:
         reached = score(share)
         better = reached > highest
         best, highest = (share, reached) if better else (best, highest)

@@ -98,6 +98,11 @@ def objective(
     check_reach(points)
     linear_map = check_array(A, dtype=np.float64, input_name="A")
     check_reach(linear_map, name="A")
+    if not np.isfinite(penalty * float(np.square(linear_map).sum())):
+        raise ValueError(
+            f"regularization={regularization!r} times the squares of A is no number any more: "
+            "choose a smaller one."
+        )
     if linear_map.shape[1] != points.shape[1]:
         raise ValueError(
             f"A has {linear_map.shape[1]} columns, but X has {points.shape[1]} features."

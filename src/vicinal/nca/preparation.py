@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
+from scipy.linalg import norm
 
 from vicinal.inputs.checks import check_choice, check_prior
 from vicinal.inputs.features import Features, Moments, moments, standard_units
@@ -248,7 +249,9 @@ def _penalty(settings: Any, recipe: Recipe, known: Moments, unit: float) -> floa
 
 def _check_penalty(settings: Any, penalty: float, A: NDArray) -> None:
     """Refuse λ whose penalty is all there is, by orders of magnitude that numbers cannot bridge."""
-    at_start = penalty * float(np.square(A).sum())
+    if isinstance(settings.regularization, str):
+        return
+    at_start = penalty * float(norm(A.ravel())) ** 2  # the norm that cannot overflow
     if at_start > _MOST_PENALTY:
         raise ValueError(
             f"regularization={settings.regularization!r} makes the penalty {at_start:.3g} at the "
