@@ -331,7 +331,7 @@ def test_the_only_member_of_a_class_counts_nothing(iris):
         ({"background": 0.5}, "background=0.5 stands behind kernels of compact support"),
         ({"kernel": "compact", "background": 1.0}, "background=1.0 must lie between 0 and 1"),
         ({"kernel": "compact", "objective": "log"}, "has no finite value"),
-        ({"sample_weight": np.zeros(150)}, "0 for every row|at least one non-zero"),
+        ({"sample_weight": np.zeros(150)}, "zero for every row"),
         ({"sample_weight": -np.ones(150)}, "Negative values in data passed to `sample_weight`"),
     ],
 )
