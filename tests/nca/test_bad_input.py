@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from vicinal import NeighborhoodComponents
+from vicinal.nca import objective
 
 
 @pytest.fixture
@@ -192,3 +193,60 @@ def test_identity_beyond_squaring_is_refused(data):
 def test_two_rows_of_two_classes():
     model = NeighborhoodComponents().fit([[0.0], [1.0]], ["a", "b"])
     assert_array_equal(model.predict([[-1.0], [2.0]]), ["a", "b"])
+
+
+def test_a_penalty_that_is_all_there_is_is_refused_by_name(data):
+    with pytest.raises(ValueError, match=r"regularization=1e\+200 makes the penalty"):
+        NeighborhoodComponents(2, regularization=1e200).fit(*data)
+    with pytest.raises(ValueError, match=r"regularization=1e\+200 makes the penalty"):
+        NeighborhoodComponents(2, regularization=1e200).partial_fit(*data)
+    with pytest.raises(ValueError, match=r"regularization=1e\+308 times the squares of A"):
+        objective(np.full((2, data[0].shape[1]), 1e10), *data, regularization=1e308)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, "x", True])
+def test_seeds_are_refused_by_name(data, seed):
+    with pytest.raises(ValueError, match=r"random_state=.* must be None, a whole number"):
+        NeighborhoodComponents(2, random_state=seed).fit(*data)
+
+
+@pytest.mark.parametrize("far", [1e20, 1e100])
+def test_probabilities_of_points_far_away_sum_to_one(data, far):
+    model = NeighborhoodComponents(2).fit(*data)
+    far_away = np.full((1, data[0].shape[1]), far)
+    assert_allclose(model.predict_proba(far_away).sum(axis=1), 1.0)
+
+
+def test_points_out_of_range_are_refused(data):
+    model = NeighborhoodComponents(2).fit(*data)
+    with pytest.raises(ValueError, match=r"the projection of X reaches .* scale it below"):
+        model.predict_proba(np.full((1, data[0].shape[1]), 1e160))
+    with pytest.raises(ValueError, match=r"X reaches 1\.7e\+308, which the model maps to"):
+        model.transform(np.full((1, data[0].shape[1]), 1.7e308))
+
+
+@pytest.mark.parametrize(("weight", "total"), [(1e-30, "4e-29"), (1e300, "4e\\+301")])
+def test_weights_of_no_reasonable_sum_are_refused(data, weight, total):
+    with pytest.raises(ValueError, match=f"sample_weight sums to {total}"):
+        NeighborhoodComponents(2).fit(*data, sample_weight=np.full(40, weight))
+
+
+def test_labels_of_several_types_are_refused(data):
+    y = np.array([1, "a"] * 20, dtype=object)
+    with pytest.raises(TypeError, match="y mixes labels of the types int, str"):
+        NeighborhoodComponents(2).fit(data[0], y)
+
+
+def test_few_rows_of_many_classes_are_no_regression(data):
+    model = NeighborhoodComponents(2).fit(data[0][:30], np.arange(30))  # a warning would be raised
+    assert len(model.classes_) == 30
+
+
+def test_set_params_after_fit_changes_no_prediction(data):
+    X, y = data
+    model = NeighborhoodComponents(2, kernel="compact").fit(X, y)
+    before = model.predict_proba(X)
+    model.set_params(
+        kernel="gaussian", engine="tree", tolerance=0.5, n_neighbors=1, prior="uniform"
+    )
+    assert_array_equal(model.predict_proba(X), before)

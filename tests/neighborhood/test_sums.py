@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from vicinal.neighborhood import ColumnSums, RowSums
+from vicinal.neighborhood import ColumnSums, RowSums, log_shares
 
 
 @st.composite
@@ -56,3 +56,12 @@ def test_columns_add():
     merged = ColumnSums.empty(1, 2).merge(a).merge(a)
     assert_array_equal(merged.total, [2.0])
     assert_array_equal(merged.moment, [[4.0, 6.0]])
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 1e20, 1e200]))
+def test_shares_sum_to_one_however_small_the_masses(seed, far):
+    rng = np.random.default_rng(seed)
+    log_mass = rng.normal(size=(3, 20)) - far
+    log_mass[rng.random((3, 20)) < 0.3] = -np.inf
+    total = np.exp(log_shares(log_mass, axis=0)).sum(axis=0)
+    assert_allclose(total, np.where(np.isneginf(log_mass).all(axis=0), 0.0, 1.0))
