@@ -222,6 +222,14 @@ def test_writing_is_atomic(tmp_path, monkeypatch):
     assert (tmp_path / "old.npz").read_bytes() == before
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_others_may_read_what_was_written(tmp_path):
+    """A cache may be shared: files have the mode that the umask gives."""
+    write_file(tmp_path, "ours")
+    (tmp_path / "usual").write_bytes(b"")
+    assert (tmp_path / "ours.npz").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
 def test_a_written_table_is_read_back(tmp_path):
     table = storage.Table(np.eye(3, dtype=np.float32), np.arange(3), np.array([True, False, True]))
     storage.write_npz(tmp_path / "deep" / "down.npz", table)

@@ -3,9 +3,7 @@
 import hashlib
 import io
 import os
-import tempfile
 import zipfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.datasets.errors import DatasetMismatch, DatasetUnavailable
+from vicinal.files import whole_file
 
 
 class Table(NamedTuple):
@@ -73,15 +72,8 @@ def write_npz(path: Path, table: Table) -> None:
     if table.train is not None:
         arrays["train"] = table.train
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-        os.replace(temporary, path)
-    except BaseException:  # Ctrl-C too should leave nothing behind
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with whole_file(path) as stream:
+        np.savez_compressed(stream, **arrays)
 
 
 def _parse_npz(raw: bytes) -> Table:
