@@ -37,9 +37,14 @@ def test_an_error_leaves_all_as_it_was(error, others, old):
     for i in range(others):
         os.link(old, old.with_name(f"other {i}"))
     before = names(old.parent)
-    with pytest.raises(error), whole_file(old) as stream:
-        stream.write(b"half")
-        raise error
+
+    def interrupted():
+        with whole_file(old) as stream:
+            stream.write(b"half")
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
     assert old.read_bytes() == b"old and longer"
     assert names(old.parent) == before
 
