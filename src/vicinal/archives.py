@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
-__all__ = ["check_arrays", "open_archive", "parts_of", "read_member"]
+__all__ = ["check_array", "open_archive", "parts_of", "read_member"]
 
 # Far more than a model has arrays.
 MOST_MEMBERS = 100_000
@@ -24,7 +24,6 @@ MOST_MEMBERS = 100_000
 # All members together may be so much larger than the file, and so many times as large. Zeros pack a
 # thousandfold, but what was learned from data does not consist of zeros.
 ROOM, RATIO = 2**28, 100
-_ROOM_WITHIN = 2**16  # of an archive in the archive: there may be many
 
 # What is unpacked at a time.
 _PART = 2**20
@@ -42,10 +41,7 @@ _KINDS = "biufcmMSU"
 def open_archive(stream: BinaryIO) -> ZipFile:
     """The archive in a stream, if no member has an odd name or an absurd size."""
     size = stream.seek(0, os.SEEK_END)
-    return _checked(ZipFile(stream), size, ROOM + RATIO * size)
-
-
-def _checked(archive: ZipFile, size: int, most: int) -> ZipFile:
+    archive = ZipFile(stream)
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
         raise ValueError(f"it has {len(members)} members, more than {MOST_MEMBERS}")
@@ -57,7 +53,7 @@ def _checked(archive: ZipFile, size: int, most: int) -> ZipFile:
         if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise ValueError(f"{member.filename} is packed in a way that is not used here")
     total = sum(member.file_size for member in members)
-    if total > most:
+    if total > ROOM + RATIO * size:
         raise ValueError(f"its {size} bytes claim to unpack to {total}")
     return archive
 
@@ -85,27 +81,11 @@ def read_member(archive: ZipFile, name: str, most: int | None = None) -> bytes:
     return b"".join(parts_of(archive, member))
 
 
-def check_arrays(archive: ZipFile, name: str) -> None:
-    """Refuse a ``.npy`` member that promises more or less than it holds, or an ``.npz`` of such."""
-    if name.endswith(".npz"):
-        _check_archive_within(archive, name)
-        return
+def check_array(archive: ZipFile, name: str) -> None:
+    """Refuse a ``.npy`` member that promises more or less than it holds."""
     member = archive.getinfo(name)
     with archive.open(member) as source:
         _check_header(source.read(_LONGEST_HEADER), member.file_size, name)
-
-
-def _check_archive_within(archive: ZipFile, name: str) -> None:
-    """The same for every array of an archive that is packed once more, but not to hide its size."""
-    size = archive.getinfo(name).compress_size
-    stream = io.BytesIO(read_member(archive, name))
-    with _checked(ZipFile(stream), size, _ROOM_WITHIN + RATIO * size) as inner:
-        for member in inner.infolist():
-            if member.filename.endswith(".npz"):
-                raise ValueError(f"{name} has an archive in it")
-            check_arrays(inner, member.filename)
-            for _ in parts_of(inner, member):
-                pass
 
 
 def _check_header(head: bytes, size: int, name: str) -> None:

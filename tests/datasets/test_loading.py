@@ -1,7 +1,9 @@
+import io
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -119,6 +121,25 @@ def test_a_file_of_another_format_is_named(content, tmp_path):
         objects = np.array([{"run": "me"}] * 3, dtype=object)
         y = {"no y": {}, "pickle": {"y": objects}, "lengths": {"y": np.zeros(4)}}[content]
         np.savez(file, X=X, **y)
+    with pytest.raises(DatasetMismatch, match=r"pima\.npz' is not an \.npz file with"):
+        datasets.load("pima", data_home=tmp_path, verify=False)
+
+
+@pytest.mark.parametrize("damage", ["shape", "packing"])
+def test_damaged_archives_are_named(damage, tmp_path):
+    file = tmp_path / "pima.npz"
+    stream = io.BytesIO()
+    np.save(stream, np.arange(2000.0).reshape(1000, 2))
+    X = stream.getvalue()
+    if damage == "shape":  # 160 TB
+        X = X.replace(b"(1000, 2), }         ", b"(10000000000000, 2),}")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", X)
+        archive.writestr("y.npy", X)
+    if damage == "packing":
+        raw = bytearray(file.read_bytes())
+        raw[200:260] = b"\xff" * 60
+        file.write_bytes(raw)
     with pytest.raises(DatasetMismatch, match=r"pima\.npz' is not an \.npz file with"):
         datasets.load("pima", data_home=tmp_path, verify=False)
 

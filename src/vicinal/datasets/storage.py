@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.archives import check_arrays, open_archive
+from vicinal.archives import check_array, open_archive
 from vicinal.datasets.errors import DatasetMismatch, DatasetUnavailable
 from vicinal.files import whole_file
 
@@ -79,7 +79,7 @@ def write_npz(path: Path, table: Table) -> None:
 def _parse_npz(raw: bytes) -> Table:
     with open_archive(io.BytesIO(raw)) as archive:
         for name in archive.namelist():
-            check_arrays(archive, name)
+            check_array(archive, name)
     # Pickled arrays could run code when they are read.
     with np.load(io.BytesIO(raw), allow_pickle=False) as archive:
         X, y, train = archive["X"], archive["y"], archive.get("train")

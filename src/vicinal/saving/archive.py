@@ -12,9 +12,9 @@ from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import vicinal
-from vicinal.archives import open_archive, parts_of
+from vicinal.archives import open_archive, parts_of, read_member
 from vicinal.saving.header import FORMAT, MOST_BYTES, ModelFileError, ModelHeader
-from vicinal.saving.text import printable, read_text
+from vicinal.saving.text import printable
 
 __all__ = ["blaming", "open_file", "opened", "read_header", "sealed", "verify"]
 
@@ -34,9 +34,12 @@ def sealed(archive: bytes, header: ModelHeader) -> bytes:
 
 
 def open_file(path: AnyPath) -> BinaryIO:
-    """A stream to read from."""
+    """A stream to read from; not of a device or a pipe, which might never end."""
+    path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(f"'{path}' is not a regular file: name one that vicinal.save wrote")
     try:
-        return Path(path).open("rb")
+        return path.open("rb")  # for a folder the system has an error of its own
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no model file '{path}'") from None
 
@@ -50,7 +53,7 @@ def read_header(stream: BinaryIO, path: AnyPath) -> ModelHeader:
                 "vicinal.load reads what vicinal.save wrote."
             )
         with blaming(path, "is damaged: its header is unreadable"):
-            header = ModelHeader.from_json(read_text(archive, _HEADER, MOST_BYTES))
+            header = ModelHeader.from_json(read_member(archive, _HEADER, MOST_BYTES))
     if header.format > FORMAT:
         raise ModelFileError(
             f"'{path}' was written by vicinal {header.vicinal} (format {header.format}); this is "
@@ -62,7 +65,7 @@ def read_header(stream: BinaryIO, path: AnyPath) -> ModelHeader:
 def verify(stream: BinaryIO, header: ModelHeader, path: AnyPath) -> None:
     """Raise an error where an archive is not what was saved."""
     with blaming(path, "is damaged"), opened(stream) as archive:
-        found = _checksum(archive, read_text(archive, _HEADER, MOST_BYTES))
+        found = _checksum(archive, read_member(archive, _HEADER, MOST_BYTES))
     if found != header.checksum:
         raise ModelFileError(
             f"'{path}' is damaged, or was edited: its contents do not have the checksum that they "

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 __all__ = ["CONTRACTS", "check_contracts"]
 
@@ -171,8 +170,6 @@ def check_contracts(model: Any) -> None:
     for part in _parts(model):
         if isinstance(part, np.random.RandomState):
             _check_generator(part)
-        elif issparse(part):
-            _check_sparse(part)
         kind = f"{type(part).__module__}.{type(part).__qualname__}"
         if kind in CONTRACTS:
             _check(part, CONTRACTS[kind])
@@ -230,12 +227,6 @@ def _check_generator(generator: np.random.RandomState) -> None:
     position = generator.get_state(legacy=False)["state"]["pos"]
     if not 0 <= position <= _GENERATOR_LENGTH:
         raise ValueError(f"a random state is at position {position} of {_GENERATOR_LENGTH}")
-
-
-def _check_sparse(matrix: Any) -> None:
-    if matrix.format not in ("csr", "csc"):
-        raise ValueError(f"a sparse matrix has the format {matrix.format}")
-    matrix.check_format(full_check=True)
 
 
 def _parts(model: Any) -> Iterator[Any]:

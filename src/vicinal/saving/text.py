@@ -6,7 +6,7 @@ from zipfile import ZipFile
 
 from vicinal.archives import RATIO, read_member
 
-__all__ = ["checked_depth", "parsed", "printable", "read_text"]
+__all__ = ["parsed", "printable", "read_text"]
 
 # So much of a text may be packed as well as can be, the rest no better than texts are.
 _ROOM = 2**20
@@ -16,7 +16,7 @@ MOST_LEVELS = 200
 
 
 def read_text(archive: ZipFile, name: str, most: int) -> bytes:
-    """A member that is a text, at most so many bytes."""
+    """A long text among the members, at most so many bytes, and none to puff itself up."""
     return read_member(
         archive, name, min(most, _ROOM + RATIO * archive.getinfo(name).compress_size)
     )
@@ -32,12 +32,12 @@ def parsed(text: bytes, most_values: int) -> Any:
     if n_values > most_values:
         raise ValueError(f"{n_values} values are too many, at most {most_values}")
     try:
-        return checked_depth(json.loads(text, parse_constant=_refuse))
+        return _checked_depth(json.loads(text, parse_constant=_refuse))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-def checked_depth(value: Any) -> Any:
+def _checked_depth(value: Any) -> Any:
     """The value itself, unless it is nested too deeply."""
     level = [value]
     for _ in range(MOST_LEVELS):
