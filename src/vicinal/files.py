@@ -1,12 +1,20 @@
 """Files that are either whole or as they were before."""
 
+import errno
 import os
+import secrets
+import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 __all__ = ["check_target", "whole_file"]
+
+# A system that cannot sync, or a folder that may be written to but not read: what was written is
+# there all the same, only a crash of the whole machine could still undo it.
+_CANNOT_SYNC = (errno.EACCES, errno.EBADF, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 
 
 def check_target(path: str | os.PathLike[str], what: str = "the result") -> None:
@@ -21,13 +29,13 @@ def check_target(path: str | os.PathLike[str], what: str = "the result") -> None
         What is to be written, for the message.
     """
     path = Path(path)
-    # Replacing a device or a pipe by a file would do harm (root and /dev/null).
-    if path.exists() and not path.is_file():
-        raise OSError(f"'{path}' is not a regular file: name a file to write {what} to")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder '{path.parent}' does not exist: create it first")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"the folder '{path.parent}' is not writable: choose another one")
+    folder = Path(os.path.realpath(path) if path.is_symlink() else path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"the folder '{folder}' does not exist: create it first")
+    if _existing(path, what) is not None and not os.access(path, os.W_OK):
+        raise PermissionError(f"the file '{path}' is not writable: name another one for {what}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(f"the folder '{folder}' is not writable: choose another one")
 
 
 @contextmanager
@@ -40,10 +48,23 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : path-like
+        Through a link, the file that it names.
 
     Yields
     ------
     binary stream
+        To be left open.
+
+    Notes
+    -----
+    Any number of threads and processes may write the same file: one of them wins.
+    When the context ends, all of it is on the disk, where the system can tell.
+
+    A file that was there keeps its mode and, where that is permitted, its owner and
+    group. One that has other names, too (hard links), keeps them all: it is
+    overwritten, once all of its new content is in the hidden file. This one case is
+    not atomic: whoever reads meanwhile, or after a crash in between, may find some of
+    each; the hidden file stays then, and has all of the new content.
 
     Examples
     --------
@@ -56,12 +77,96 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     [file.name for file in Path(folder).iterdir()]
     ['text']
     """
-    target = Path(os.path.realpath(path))  # through a link, to the file it names
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    target = Path(os.path.realpath(path))
+    before = _existing(target)
+    has_other_names = before is not None and before.st_nlink > 1
+    # A name of its own for every writer, which nobody can foresee, however long the target's is.
+    draft = target.with_name(f".vicinal-{secrets.token_hex(8)}.tmp")
+    stream = _created(draft, 0o666 if before is None else 0o600)
     try:
-        # Not by tempfile, whose files nobody else may read.
-        with draft.open("wb") as stream:
+        with stream:
             yield stream
-        draft.replace(target)
-    finally:
+            stream.flush()
+            if before is not None and not has_other_names:
+                _take_after(stream.fileno(), before)
+            _sync(stream.fileno())
+        if not has_other_names:
+            draft.replace(target)
+    except BaseException:  # Ctrl-C too should leave nothing behind
         draft.unlink(missing_ok=True)
+        raise
+    if has_other_names:
+        _overwrite(target, draft)
+    _sync_folder(target.parent)
+
+
+def _existing(path: Path, what: str = "the result") -> os.stat_result | None:
+    """What is known of a file that is there already."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    # Replacing a device or a pipe by a file would do harm (root and /dev/null).
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(f"'{path}' is not a regular file: name a file to write {what} to")
+    return found
+
+
+def _created(draft: Path, mode: int) -> BinaryIO:
+    """A new file, never one that is there, be it a link; less of the mode by the umask."""
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), mode)
+
+    return open(draft, "xb", opener=opener)
+
+
+def _take_after(file: int, before: os.stat_result) -> None:
+    """Give a file the owner, the group and the mode of another one."""
+    if not hasattr(os, "fchown"):
+        return  # Windows: who may do what is inherited from the folder
+    # Only root may give files away, and some disks have no modes: it is the writer's own then.
+    for owner, group in ((-1, before.st_gid), (before.st_uid, -1)):
+        with suppress(PermissionError):
+            os.fchown(file, owner, group)
+    with suppress(PermissionError):
+        os.fchmod(file, before.st_mode & 0o777)
+
+
+def _overwrite(target: Path, draft: Path) -> None:
+    """Copy all bytes over those of a file, which keeps all its names; the draft goes last."""
+    try:
+        with draft.open("rb") as source, target.open("r+b") as file:
+            shutil.copyfileobj(source, file)
+            file.truncate()
+            file.flush()
+            _sync(file.fileno())
+    except OSError as error:
+        raise OSError(
+            f"'{target}' was overwritten in part or not at all ({error}): what was to be written "
+            f"is in '{draft}'"
+        ) from error
+    draft.unlink()
+
+
+def _sync(file: int) -> None:
+    """Wait until it is on the disk."""
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the name of a file is on the disk, too."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return  # Windows: folders cannot be opened
+    try:
+        file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:
+        return  # one that may be written to but not read
+    try:
+        _sync(file)
+    finally:
+        os.close(file)

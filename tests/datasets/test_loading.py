@@ -1,7 +1,9 @@
+import io
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -123,6 +125,25 @@ def test_a_file_of_another_format_is_named(content, tmp_path):
         datasets.load("pima", data_home=tmp_path, verify=False)
 
 
+@pytest.mark.parametrize("damage", ["shape", "packing"])
+def test_damaged_archives_are_named(damage, tmp_path):
+    file = tmp_path / "pima.npz"
+    stream = io.BytesIO()
+    np.save(stream, np.arange(2000.0).reshape(1000, 2))
+    X = stream.getvalue()
+    if damage == "shape":  # 160 TB
+        X = X.replace(b"(1000, 2), }         ", b"(10000000000000, 2),}")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", X)
+        archive.writestr("y.npy", X)
+    if damage == "packing":
+        raw = bytearray(file.read_bytes())
+        raw[200:260] = b"\xff" * 60
+        file.write_bytes(raw)
+    with pytest.raises(DatasetMismatch, match=r"pima\.npz' is not an \.npz file with"):
+        datasets.load("pima", data_home=tmp_path, verify=False)
+
+
 def test_the_argument_goes_before_the_environment(tmp_path, monkeypatch):
     for folder, rows in (("argument", 4), ("environment", 6)):
         write_file(tmp_path / folder, "pima", rows)
@@ -220,6 +241,14 @@ def test_writing_is_atomic(tmp_path, monkeypatch):
         write_file(tmp_path, "new")
     assert os.listdir(tmp_path) == ["old.npz"]
     assert (tmp_path / "old.npz").read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_others_may_read_what_was_written(tmp_path):
+    """A cache may be shared: files have the mode that the umask gives."""
+    write_file(tmp_path, "ours")
+    (tmp_path / "usual").write_bytes(b"")
+    assert (tmp_path / "ours.npz").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
 def test_a_written_table_is_read_back(tmp_path):

@@ -5,7 +5,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 import pytest
@@ -36,9 +36,9 @@ def members(path):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def archive_of(parts):
+def archive_of(parts, packed=False):
     stream = io.BytesIO()
-    with ZipFile(stream, "w") as archive:
+    with ZipFile(stream, "w", ZIP_DEFLATED if packed else ZIP_STORED) as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
     return stream.getvalue()

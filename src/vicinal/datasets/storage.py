@@ -3,16 +3,15 @@
 import hashlib
 import io
 import os
-import tempfile
-import zipfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.archives import check_array, open_archive
 from vicinal.datasets.errors import DatasetMismatch, DatasetUnavailable
+from vicinal.files import whole_file
 
 
 class Table(NamedTuple):
@@ -60,7 +59,7 @@ def read_npz(path: Path, *, sha256: str | None = None) -> Table:
         )
     try:
         return _parse_npz(raw)
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # zipfile, zlib and NumPy have many
         raise DatasetMismatch(
             f"The file {str(path)!r} is not an .npz file with arrays X and y ({error}). "
             "Replace or delete it."
@@ -73,23 +72,16 @@ def write_npz(path: Path, table: Table) -> None:
     if table.train is not None:
         arrays["train"] = table.train
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-        os.replace(temporary, path)
-    except BaseException:  # Ctrl-C too should leave nothing behind
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with whole_file(path) as stream:
+        np.savez_compressed(stream, **arrays)
 
 
 def _parse_npz(raw: bytes) -> Table:
+    with open_archive(io.BytesIO(raw)) as archive:
+        for name in archive.namelist():
+            check_array(archive, name)
     # Pickled arrays could run code when they are read.
-    archive = np.load(io.BytesIO(raw), allow_pickle=False)
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise ValueError("it holds a single array")
-    with archive:
+    with np.load(io.BytesIO(raw), allow_pickle=False) as archive:
         X, y, train = archive["X"], archive["y"], archive.get("train")
     if X.ndim != 2 or y.shape != (len(X),):
         raise ValueError(f"X has shape {X.shape} and y has shape {y.shape}")

@@ -278,6 +278,8 @@ class PerPointDensity:
     def local_covariances(self) -> NDArray:
         """Covariance of every kernel in the user's coordinates, shape (n, d, d)."""
         F = self.shape.factor
+        if self.covariances.shape[1:] != F.shape:  # asked for while a file is read: see saving
+            raise ValueError(f"covariances {self.covariances.shape} do not fit {F.shape}")
         return F @ self.covariances @ F.T
 
 

@@ -8,13 +8,18 @@ from importlib.metadata import version
 from typing import Any
 
 import vicinal
+from vicinal.saving.text import parsed, printable
 
-__all__ = ["FORMAT", "ModelFileError", "ModelHeader"]
+__all__ = ["FORMAT", "MOST_BYTES", "ModelFileError", "ModelHeader", "step_names"]
 
 # To be raised by one when this version could not read a file of the next one rightly.
 FORMAT = 1
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "skops")
+
+
+# Names of a million columns.
+MOST_BYTES, _MOST_VALUES = 2**24, 1_000_000
 
 
 class ModelFileError(ValueError):
@@ -58,7 +63,7 @@ class ModelHeader:
     def of(cls, model: Any, metadata: dict[str, Any]) -> "ModelHeader":
         """Of a model that is about to be saved, here and now."""
         versions = {name: version(name) for name in _PACKAGES}
-        steps = [type(step).__name__ for step in _steps(model)]
+        steps = step_names(model)
         return cls(
             FORMAT,
             vicinal.__version__,
@@ -72,22 +77,51 @@ class ModelHeader:
     @classmethod
     def from_json(cls, text: bytes) -> "ModelHeader":
         """What `to_json` wrote, now or in another version; else a ValueError."""
-        entries = json.loads(text)
-        if not isinstance(entries, dict) or not isinstance(entries.get("format"), int):
+        entries = parsed(text, _MOST_VALUES)
+        number = entries.get("format") if isinstance(entries, dict) else None
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise ValueError("the number of the format is missing")
+        if number > FORMAT:  # what else stands there may mean anything
+            return cls(number, printable(entries.get("vicinal", "?"), 40))
         known = {entry.name for entry in fields(cls)}
-        return cls(**{name: value for name, value in entries.items() if name in known})
+        return cls(**{name: value for name, value in entries.items() if name in known})._checked()
+
+    def _checked(self) -> "ModelHeader":
+        """The same, if all entries are of the types that readers count on."""
+        texts = (self.vicinal, self.model, self.created, self.checksum)
+        if not _are_texts([*texts, *_listed(self.steps), *_listed(self.versions)]):
+            raise ValueError("it has other entries than a header has")
+        if not isinstance(self.metadata, dict):
+            raise ValueError("metadata is not an object")
+        return self
 
     def to_json(self) -> bytes:
         """As it stands in the file."""
-        return json.dumps(asdict(self), indent=2, sort_keys=True, allow_nan=False).encode()
+        entries = json.dumps(asdict(self), indent=2, sort_keys=True, allow_nan=False).encode()
+        if len(entries) > MOST_BYTES:
+            raise ValueError(
+                f"{len(entries)} bytes are too many for a header, at most {MOST_BYTES}"
+            )
+        return entries
 
     def with_checksum(self, checksum: str) -> "ModelHeader":
         """The same for other contents."""
         return replace(self, checksum=checksum)
 
 
-def _steps(model: Any) -> list[Any]:
-    """Of a pipeline, without what passes all through; else the model itself."""
+def step_names(model: Any) -> list[str]:
+    """Classes of the steps of a pipeline that do not pass all through; else that of the model."""
     steps = [step for _, step in getattr(model, "steps", ())]
-    return [step for step in steps if step is not None and not isinstance(step, str)] or [model]
+    steps = [step for step in steps if step is not None and not isinstance(step, str)]
+    return [type(step).__name__ for step in steps or [model]]
+
+
+def _listed(value: Any) -> list[Any]:
+    """What is in a list, or keys and values of a dict; else one thing that is no text."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, list) else [None]
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)

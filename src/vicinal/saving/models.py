@@ -1,23 +1,28 @@
 """Models in files: save, load, describe."""
 
 import io
-import json
 import os
 from pickle import PickleError
 from types import ModuleType
 from typing import Any
 from zipfile import ZIP_DEFLATED
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 import vicinal
 from vicinal.files import check_target, whole_file
-from vicinal.saving.archive import open_file, read_header, sealed, verify
-from vicinal.saving.header import ModelFileError, ModelHeader
+from vicinal.saving.archive import blaming, open_file, opened, read_header, sealed, verify
+from vicinal.saving.contracts import check_contracts
+from vicinal.saving.header import ModelFileError, ModelHeader, step_names
+from vicinal.saving.schema import check_members, read_schema
+from vicinal.saving.text import printable
 from vicinal.saving.trusted import TRUSTED, untrusted
 from vicinal.state import writing_a_file
 
 __all__ = ["describe", "load", "save"]
+
+_MOST_NAMED = 10
 
 
 def save(
@@ -68,9 +73,10 @@ def save(
     skops = _skops()
     if not isinstance(model, BaseEstimator):
         raise TypeError(f"model must be an estimator, got {type(model).__name__}: {model!r:.60}")
-    header = ModelHeader.of(model, _checked(metadata))
+    header = _header(model, {} if metadata is None else metadata)
     check_target(path, "the model")
     whole = sealed(_packed(model, skops), header)
+    _check_readable(model, whole)
     with whole_file(path) as stream:
         stream.write(whole)
 
@@ -90,8 +96,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         A ValueError: the file is no model file, is damaged or was edited, is of a
-        newer format, or contains types that vicinal does not know. Nothing of it
-        was run.
+        newer format, contains types that vicinal does not know, parts that do not
+        fit together, or claims to be much larger than it is. Nothing of it was run.
+    OSError
+        There is no such file, or it cannot be opened.
 
     See Also
     --------
@@ -103,16 +111,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     header = read_header(stream, path)
     verify(stream, header, path)
     archive = stream.getvalue()
-    try:
-        unknown = untrusted(archive)
-        if not unknown:
-            return skops.loads(archive, trusted=list(TRUSTED))
-    except (AttributeError, ImportError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise ModelFileError(f"'{path}' cannot be read: {error}{_by_whom(header)}.") from error
-    raise ModelFileError(
-        f"'{path}' contains {', '.join(unknown)}: vicinal refuses to load it, as it does not know "
-        f"what code that would run{_by_whom(header)}."
-    )
+    with blaming(path, "cannot be read", _by_whom(header)):
+        unknown = _unknown(archive)
+        if unknown:
+            raise ModelFileError(
+                f"'{path}' contains {_listed(unknown)}: vicinal refuses to load it, as it does not "
+                f"know what code that would run{_by_whom(header)}."
+            )
+        with np.errstate(over="raise", invalid="raise"):  # some parts are computed from others
+            model = skops.loads(archive, trusted=list(TRUSTED))
+        if not isinstance(model, BaseEstimator) or step_names(model) != header.steps:
+            raise ValueError("it is not the model that its header speaks of")
+        check_contracts(model)
+    return model
 
 
 def describe(path: str | os.PathLike[str]) -> ModelHeader:
@@ -125,26 +136,54 @@ def describe(path: str | os.PathLike[str]) -> ModelHeader:
     Returns
     -------
     ModelHeader
+
+    Raises
+    ------
+    ModelFileError
+        A ValueError: the file is no model file, its header is damaged, or it is of a
+        newer format.
+    OSError
+        There is no such file, or it cannot be opened.
     """
     with open_file(path) as file:
         return read_header(file, path)
 
 
 def _packed(model: Any, skops: ModuleType) -> bytes:
-    """An archive that `load` would take."""
-    refusal = f"this {type(model).__name__} cannot be saved: it contains "
+    """The archive of skops."""
     try:
         with writing_a_file():
-            archive = skops.dumps(model, compression=ZIP_DEFLATED)
+            return skops.dumps(model, compression=ZIP_DEFLATED)
     except (AttributeError, PickleError, RecursionError, TypeError, ValueError) as error:
-        raise TypeError(f"{refusal}what skops cannot write ({error}).") from error
-    unknown = untrusted(archive)
+        raise TypeError(
+            f"this {type(model).__name__} cannot be saved: it contains what skops cannot write "
+            f"({error})."
+        ) from error
+
+
+def _check_readable(model: Any, archive: bytes) -> None:
+    """Refuse to write what `load` would refuse to read."""
+    refusal = f"this {type(model).__name__} cannot be saved: "
+    try:
+        unknown = _unknown(archive)
+        check_contracts(model)
+    except ValueError as error:
+        raise ValueError(f"{refusal}{error}.") from error
     if unknown:
         raise TypeError(
-            f"{refusal}{', '.join(unknown)}, which vicinal.load would refuse, as it does not know "
-            f"what code that would run{_advice(model)}."
+            f"{refusal}it contains {_listed(unknown)}, which vicinal.load would refuse, as it does "
+            f"not know what code that would run{_advice(model)}."
         )
-    return archive
+
+
+def _unknown(archive: bytes) -> list[str]:
+    """Types that may not be loaded; a ValueError where anything else is wrong with an archive."""
+    with opened(io.BytesIO(archive)) as source:
+        schema = read_schema(source)
+        found = untrusted(archive, schema)
+        if not found:  # arrays of unknown types may be of any kind
+            check_members(source, schema)
+    return found
 
 
 def _advice(model: Any) -> str:
@@ -159,8 +198,14 @@ def _advice(model: Any) -> str:
 
 def _by_whom(header: ModelHeader) -> str:
     """Which versions met, where they differ."""
-    mine = vicinal.__version__
-    return "" if header.vicinal == mine else f" (saved by vicinal {header.vicinal}, this is {mine})"
+    mine, theirs = vicinal.__version__, printable(header.vicinal, 40)
+    return "" if theirs == mine else f" (saved by vicinal {theirs}, this is {mine})"
+
+
+def _listed(names: list[str]) -> str:
+    """Some of the names that a file has in it, fit to be shown."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(printable(name, 100) for name in names[:_MOST_NAMED]) + more
 
 
 def _skops() -> ModuleType:
@@ -173,12 +218,11 @@ def _skops() -> ModuleType:
     return skops.io
 
 
-def _checked(metadata: dict[str, Any] | None) -> dict[str, Any]:
-    if metadata is None:
-        return {}
+def _header(model: Any, metadata: dict[str, Any]) -> ModelHeader:
+    """The header of a file, as it will be read again."""
     if not isinstance(metadata, dict):
         raise TypeError(f"metadata must be a dict, got {type(metadata).__name__}: {metadata!r:.60}")
     try:
-        return json.loads(json.dumps(metadata, allow_nan=False))
-    except (TypeError, ValueError) as error:
+        return ModelHeader.from_json(ModelHeader.of(model, metadata).to_json())
+    except (RecursionError, TypeError, ValueError) as error:
         raise TypeError(f"metadata must be what JSON can hold: {error}.") from None

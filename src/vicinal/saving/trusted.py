@@ -1,12 +1,9 @@
 """What a model file may contain: two explicit lists, nothing by prefix."""
 
-import io
-import json
 from collections.abc import Iterator
 from typing import Any
-from zipfile import ZipFile
 
-__all__ = ["LOADERS", "TRUSTED", "untrusted"]
+__all__ = ["LOADERS", "TRUSTED", "nodes_of", "untrusted"]
 
 # Classes that keep what a fitted model knows. Loading makes an empty object and sets its
 # attributes, and none of their constructors does more than that. Beyond these, skops itself trusts
@@ -38,7 +35,8 @@ TRUSTED = (
 )
 
 # How skops may build an object. Not among them: bound methods, partial functions and operators,
-# which call what the file names, and whose checks were lacking in skops before 0.12.
+# which call what the file names, and whose checks were lacking in skops before 0.12; nor sparse
+# matrices, none of which skops trusts by its own name, and whose indices compiled code believes.
 LOADERS = (
     "DictNode",
     "DTypeNode",
@@ -52,24 +50,36 @@ LOADERS = (
     "RandomStateNode",
     "SetNode",
     "SliceNode",
-    "SparseMatrixNode",
     "TupleNode",
     "TypeNode",
 )
 
 
-def untrusted(archive: bytes) -> list[str]:
+# Types that skops would call with what the file says, to make as large an object as it says.
+_UNBOUNDED = ("numpy.object_", "numpy.void")
+
+
+def untrusted(archive: bytes, schema: Any) -> list[str]:
     """Types in an archive that neither skops nor vicinal knows to be harmless."""
     from skops.io import get_untrusted_types
 
-    with ZipFile(io.BytesIO(archive)) as source:
-        schema = json.loads(source.read("schema.json"))
-    odd = {
-        f"{node.get('__module__')}.{node.get('__class__')}"
-        for node in _nodes(schema)
-        if node["__loader__"] not in LOADERS or _is_odd_generator(node)
-    }
+    odd = {_name(node) for node in nodes_of(schema) if _is_odd(node)}
     return sorted(odd or set(get_untrusted_types(data=archive)) - set(TRUSTED))
+
+
+def _is_odd(node: dict[str, Any]) -> bool:
+    """Whether something would be called that must not be.
+
+    An object of a class that we trust is made empty; any other loader would call the class.
+    """
+    loader = node["__loader__"]
+    if loader not in LOADERS or _name(node) in _UNBOUNDED:
+        return True
+    return (_name(node) in TRUSTED and loader != "ObjectNode") or _is_odd_generator(node)
+
+
+def _name(node: dict[str, Any]) -> str:
+    return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
 def _is_odd_generator(node: dict[str, Any]) -> bool:
@@ -85,7 +95,7 @@ def _is_odd_generator(node: dict[str, Any]) -> bool:
         return True
 
 
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+def nodes_of(schema: Any) -> Iterator[dict[str, Any]]:
     """Everything in the schema that stands for an object."""
     left = [schema]
     while left:

@@ -1,0 +1,250 @@
+"""What the parts of a model must look like for its methods, and for compiled code, to rely on them.
+
+A checksum is no secret: a file can be whole and still hold parts that contradict each other.
+Kernels do not look at the bounds of arrays, so this is where it is done.
+"""
+
+from collections.abc import Callable, Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CONTRACTS", "check_contracts"]
+
+# For every class its attributes; with a dot, those of its parts. First a kind (see _KINDS), then
+# lengths: a letter stands for the same number all through a class. Where it begins with a capital,
+# the class that a part must have. None is no breach, nor is what is not there (yet).
+CONTRACTS: dict[str, dict[str, str]] = {
+    "vicinal.nca.estimator.NeighborhoodComponents": {
+        "n_features_in_": "size D",
+        "feature_names_in_": "any D",
+        "components_": "finite d D",
+        "classes_": "any C",
+        "_classifier": "Classifier",
+        "_classifier.keys": "finite m d",
+        "_classifier.log_weights": "number C",
+        "_stream": "Stream",
+        "_stream.parameters": "finite d D",
+    },
+    "vicinal.nca.prediction.Classifier": {
+        "keys": "finite m d",
+        "log_weights": "number C",
+        "labels": "labels m C",
+        "weights": "positive m",
+        "background": "ClassGaussians",
+        "background.means": "finite C d",
+        "background_log_weights": "number C",
+    },
+    "vicinal.nca.background.ClassGaussians": {
+        "means": "finite C d",
+        "covariances": "finite C d d",
+    },
+    "vicinal.nca.stream.Stream": {
+        "parameters": "finite d D",
+        "center": "finite D",
+        "unit": "positive",
+        "coordinates": "Coordinates",
+        "coordinates.P": "finite D D",
+        "adam": "Adam",
+        "adam.mean": "finite d D",
+        "adam.square": "nonnegative d D",
+        "reservoir": "Reservoir",
+    },
+    "vicinal.nca.learning.Coordinates": {"P": "finite D D"},
+    "vicinal.fitting.stochastic.Adam": {},
+    "vicinal.inputs.reservoir.Reservoir": {},
+    "vicinal.local_components.estimator.LocalComponents": {
+        "n_features_in_": "size D",
+        "feature_names_in_": "any D",
+        "components_": "finite k D",
+        "gaussian_components_": "finite g D",
+        "covariance_": "finite D D",
+        "mean_": "finite D",
+        "_scatter": "finite D D",
+        "_density.points.X": "finite n D",
+        "_stream": "Stream",
+    },
+    "vicinal.local_components.density.ParzenDensity": {
+        "points": "Points",
+        "points.X": "finite n D",
+        "mean": "finite D",
+        "shape": "Shape",
+        "shape.factor": "finite D D",
+    },
+    "vicinal.local_components.per_point.PerPointDensity": {
+        "points": "Points",
+        "points.X": "finite n D",
+        "mean": "finite D",
+        "shape": "Shape",
+        "shape.factor": "finite D D",
+        "covariances": "finite n D D",
+    },
+    "vicinal.local_components.equations.Points": {"X": "finite n D", "weights": "positive n"},
+    "vicinal.local_components.equations.Shape": {
+        "factor": "finite D D",
+        "inverse": "finite D D",
+        "n_local": "size k",
+    },
+    "vicinal.local_components.equations.Form": {},
+    "vicinal.local_components.learning.Penalty": {"global_": "nonnegative", "local": "nonnegative"},
+    "vicinal.local_components.stream.Stream": {
+        "mean": "finite D",
+        "covariance": "finite D D",
+        "scatter": "finite D D",
+        "total": "nonnegative",
+        "reservoir": "Reservoir",
+    },
+    "vicinal.coincidence.estimator.LatentCoincidence": {
+        "n_features_in_": "size D",
+        "feature_names_in_": "any D",
+        "components_": "finite d D",
+        "sigma2_": "nonnegative",
+        "base_rate_": "nonnegative",
+    },
+    "vicinal.coincidence.classifier.CoincidenceClassifier": {
+        "n_features_in_": "size D",
+        "feature_names_in_": "any D",
+        "classes_": "any C",
+        "components_": "finite C d D",
+        "means_": "finite C D",
+        "sigma2_": "nonnegative C",
+    },
+    "vicinal.divergence.neighbors.DivergenceNeighbors": {
+        "n_features_in_": "size D",
+        "feature_names_in_": "any D",
+        "n_samples_fit_": "size n",
+        "_fit_X": "finite n D",
+        "gaussians_": "LocalGaussians",
+        "gaussians_.means": "finite n D",
+    },
+    "vicinal.divergence.gaussians.LocalGaussians": {
+        "means": "finite n D",
+        "vectors": "finite n q D",
+        "values": "nonnegative n q",
+        "rest": "nonnegative n",
+        "diagonal": "nonnegative n D",
+    },
+    "vicinal.divergence.embedding.DivergenceEmbedding": {
+        "n_features_in_": "size D",
+        "feature_names_in_": "any D",
+        "embedding_": "finite n c",
+        "neighbors_": "DivergenceNeighbors",
+        "neighbors_._fit_X": "finite n D",
+        "_map.coordinates": "finite n c",
+        "_map.scaling.coordinates": "finite n c",
+    },
+    "vicinal.divergence.isomap.PathMap": {
+        "scaling": "ScalingMap",
+        "graph.data": "nonnegative e",
+    },
+    "vicinal.divergence.laplacian.LaplacianMap": {
+        "coordinates": "finite n c",
+        "eigenvalues": "finite e",
+        "scale": "nonnegative",
+    },
+    "vicinal.divergence.mds.ScalingMap": {
+        "coordinates": "finite n c",
+        "eigenvalues": "nonnegative c",
+        "row_means": "finite n",
+    },
+}
+
+# What must hold for all numbers of a kind; none of these holds for NaN.
+_KINDS: dict[str, Callable[[Any], Any]] = {
+    "finite": np.isfinite,
+    "number": lambda values: values < np.inf,
+    "nonnegative": lambda values: (values >= 0) & np.isfinite(values),
+    "positive": lambda values: (values > 0) & np.isfinite(values),
+}
+
+_PRECISIONS = ("float32", "float64")
+
+# NumPy's old generator reads that many numbers, from a position which it does not check.
+_GENERATOR_LENGTH = 624
+
+
+def check_contracts(model: Any) -> None:
+    """Raise a ValueError where parts of a model are not what they must be."""
+    for part in _parts(model):
+        if isinstance(part, np.random.RandomState):
+            _check_generator(part)
+        kind = f"{type(part).__module__}.{type(part).__qualname__}"
+        if kind in CONTRACTS:
+            _check(part, CONTRACTS[kind])
+
+
+def _check(owner: Any, contract: dict[str, str]) -> None:
+    lengths: dict[str, int] = {}
+    for name, wanted in contract.items():
+        value = owner
+        for step in name.split("."):
+            value = getattr(value, step, None)
+        kind, *letters = wanted.split()
+        if value is not None and not _is(kind, value, letters, lengths):
+            known = ", ".join(f"{letter} = {lengths[letter]}" for letter in lengths)
+            raise ValueError(
+                f"{name} of its {type(owner).__name__} is not what it must be ({wanted}"
+                + (f"; {known})" if known else ")")
+            )
+
+
+def _is(kind: str, value: Any, letters: list[str], lengths: dict[str, int]) -> bool:
+    """Whether a value is of a kind and as long as others are."""
+    if kind[0].isupper():
+        return type(value).__qualname__ == kind and type(value).__module__.startswith("vicinal.")
+    if kind == "size":
+        is_count = isinstance(value, Integral) and not isinstance(value, bool)
+        return is_count and _agree(letters, (int(value),), lengths)
+    if not letters:
+        return isinstance(value, Real) and bool(_KINDS[kind](value))
+    if not isinstance(value, np.ndarray):
+        return False
+    if kind == "labels":
+        *letters, bound = letters
+        return _agree(letters, value.shape, lengths) and _are_labels(value, lengths.get(bound, 0))
+    if kind in _KINDS and not (value.dtype.name in _PRECISIONS and _KINDS[kind](value).all()):
+        return False
+    return _agree(letters, value.shape, lengths)
+
+
+def _agree(letters: list[str], shape: tuple[int, ...], lengths: dict[str, int]) -> bool:
+    """Whether lengths are those that are known for their letters; new ones are from now on."""
+    if len(letters) != len(shape):
+        return False
+    for letter, length in zip(letters, shape, strict=True):
+        if lengths.setdefault(letter, length) != length:
+            return False
+    return True
+
+
+def _are_labels(array: NDArray, n_classes: int) -> bool:
+    return array.dtype.kind == "i" and bool(((array >= 0) & (array < n_classes)).all())
+
+
+def _check_generator(generator: np.random.RandomState) -> None:
+    position = generator.get_state(legacy=False)["state"]["pos"]
+    if not 0 <= position <= _GENERATOR_LENGTH:
+        raise ValueError(f"a random state is at position {position} of {_GENERATOR_LENGTH}")
+
+
+def _parts(model: Any) -> Iterator[Any]:
+    """A model and all that it is made of, each once."""
+    left, seen = [model], {id(model)}
+    while left:
+        part = left.pop()
+        yield part
+        new = {id(child): child for child in _children(part) if id(child) not in seen}
+        seen.update(new)
+        left.extend(new.values())
+
+
+def _children(part: Any) -> list[Any]:
+    if isinstance(part, dict):
+        return list(part.values())
+    if isinstance(part, list | tuple | set):
+        return list(part)
+    if isinstance(part, np.ndarray):
+        return part.ravel().tolist() if part.dtype == object else []
+    return [] if isinstance(part, type) else list(getattr(part, "__dict__", {}).values())
