@@ -85,6 +85,8 @@ CONTRACTS: dict[str, dict[str, str]] = {
     "vicinal.local_components.equations.Shape": {
         "factor": "finite D D",
         "inverse": "finite D D",
+        "balanced": "finite D D",
+        "units": "positive D",
         "n_local": "size k",
     },
     "vicinal.local_components.equations.Form": {},
