@@ -47,6 +47,7 @@ def transform(
     kind: options.Format = None,
     header: options.Header = None,
     to: options.To = None,
+    defuse: options.Defuse = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -56,7 +57,7 @@ def transform(
     passed on, where DATA has it.
     """
     with running(debug, quiet):
-        destination = Destination.of(output, to)
+        destination = Destination.of(output, to, model, data, defuse=defuse)
         saved = SavedModel.at(model)
         _check_transform(saved)
         table = read_table(data, kind, header=header)
@@ -84,6 +85,7 @@ def predict(
     kind: options.Format = None,
     header: options.Header = None,
     to: options.To = None,
+    defuse: options.Defuse = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -93,7 +95,7 @@ def predict(
     is passed on, where DATA has it.
     """
     with running(debug, quiet):
-        destination = Destination.of(output, to)
+        destination = Destination.of(output, to, model, data, defuse=defuse)
         saved = SavedModel.at(model)
         _check_predict(saved)
         table = read_table(data, kind, header=header)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.columns import Columns, Selection
 from vicinal.cli.judging import Judgment, judge
+from vicinal.cli.labels import look_alikes
 from vicinal.cli.models import Family, estimator_of, metadata_of
 from vicinal.cli.rows import Rows, prepare
-from vicinal.cli.running import WrongUsage, remark
+from vicinal.cli.running import WrongUsage, remark, warn
 from vicinal.cli.tables import Table
 from vicinal.cli.wording import some
 
@@ -121,6 +122,9 @@ def _check_classes(y: "NDArray", target: str, name: str) -> None:
             f"{what} has {len(classes)} different values in {len(y)} rows: vicinal learns from "
             "classes with several rows each; choose another column"
         )
+    alike = look_alikes(classes.tolist())
+    if alike:
+        warn(f"warning: {what} has {alike[0]!r} and {alike[1]!r}, which are two classes")
 
 
 def fit_and_judge(plan: FitPlan, rows: Rows) -> Fitted:
@@ -153,7 +157,7 @@ def _tell(plan: FitPlan, training: Rows, held_out: Rows | None) -> None:
         other = "--no-standardize" if plan.is_standardized else "--standardize"
         remark(f"features were {done} ({other} changes that)")
     if held_out is not None:
-        remark(f"fitted to {len(training.frame)} rows, {len(held_out.frame)} were held out")
+        remark(f"fitted to {len(training)} rows, {len(held_out)} were held out")
 
 
 def fit_model(model: Any, rows: Rows, parameters: dict[str, Any]) -> Any:
@@ -175,7 +179,7 @@ def _split(rows: Rows, test_size: float, seed: int | None) -> tuple[Rows, Rows]:
         raise WrongUsage(f"--test-size {test_size} must lie between 0 and 1, both excluded")
     try:
         parts = train_test_split(
-            np.arange(len(rows.frame)), test_size=test_size, stratify=rows.y, random_state=seed
+            np.arange(len(rows)), test_size=test_size, stratify=rows.y, random_state=seed
         )
     except ValueError as error:
         raise ValueError(f"--test-size {test_size}: {error}") from error

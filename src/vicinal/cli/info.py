@@ -93,7 +93,8 @@ def _data(saved: SavedModel, metadata: dict[str, Any]) -> dict[str, str]:
         of = f" ({columns.target})" if columns.target else ""
         words[f"Classes{of}"] = counted(classes.tolist())
     if "rows" in metadata:
-        words["Fitted to"] = f"{metadata['rows']} rows of {metadata['data']}"
+        of = f" of {metadata['data']}" if "data" in metadata else ""
+        words["Fitted to"] = f"{metadata['rows']} rows{of}"
     return words
 
 

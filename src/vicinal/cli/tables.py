@@ -1,12 +1,13 @@
 """Tables from files and standard input: CSV, TSV, Parquet, Arrow, .npy and .npz."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.kinds import Kind
 from vicinal.cli.sources import Source
+from vicinal.cli.streams import errors_of_libraries_hidden
 from vicinal.cli.wording import some
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class Table:
         The column that is known to hold classes: y of an .npz file.
     line_of : callable or None
         From the position of a row to its line; None where there are no lines.
+    cells : callable or None
+        From names of columns to a table of them as text, cell by cell as the file has
+        it. None: the file holds values, those of `frame`.
     """
 
     frame: "pl.DataFrame"
@@ -39,6 +43,19 @@ class Table:
     is_named: bool = True
     target: str | None = None
     line_of: Callable[[int], int] | None = None
+    cells: "Callable[[Sequence[str]], pl.DataFrame] | None" = None
+
+    def as_written(self, names: Sequence[str]) -> "pl.DataFrame":
+        """Columns as they stand in the file: what is written 007 or 1e2 is no number there."""
+        return self.frame.select(names) if self.cells is None else self.cells(names)
+
+    def words(self, name: str) -> "pl.Series":
+        """A column as written, without blanks around the words; null where `frame` has a gap."""
+        column = self.as_written([name])[name]
+        if self.cells is None:
+            return column
+        words = column.str.strip_chars()
+        return words.set(self.frame[name].is_null() | (words == ""), None)
 
     def where(self, row: int) -> str:
         """The row at a position, as people count in the file."""
@@ -146,12 +163,15 @@ def _read(reader: Callable[[], Any], source: Source, kind: str) -> Any:
     import polars as pl
 
     # A damaged file can make a reader fail in any way, polars by a panic that is no Exception.
-    panic: type[BaseException] = getattr(pl.exceptions, "PanicException", Exception)
+    panic: type[BaseException] = pl.exceptions.PanicException
     try:
-        return reader()
-    except (Exception, panic) as error:
+        with errors_of_libraries_hidden():
+            return reader()
+    except Exception as error:
         reason = str(error).partition("\n")[0]
-        raise ValueError(f"{source.name} cannot be read as a {kind} file: {reason}") from error
+        raise ValueError(f"{source.name} cannot be read as {kind}: {reason}") from error
+    except panic as error:
+        raise ValueError(f"{source.name} cannot be read as {kind}: it is damaged") from error
 
 
 def _loaded(source: Source) -> "NDArray":
