@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from vicinal.cli.columns import resolve
 from vicinal.cli.output import Destination
 from vicinal.cli.rows import Rows
-from vicinal.cli.tables import Table
+from vicinal.cli.tables import Table, some_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +57,7 @@ class Beside:
     def _passed_on(self, to_text: bool) -> "pl.DataFrame":
         table, rows = self._table, self._rows
         if not self.names:
-            return table.frame.select()
+            return some_columns(table.frame, [])
         frame = table.as_written(self.names)[rows.places]
         if to_text or table.cells is None:
             return frame

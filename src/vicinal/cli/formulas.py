@@ -3,6 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
+from vicinal.cli.contents import is_text
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -26,19 +28,14 @@ def defused(frame: "pl.DataFrame") -> "pl.DataFrame":
     """
     import polars as pl
 
-    words = [pl.col(name) for name, dtype in frame.schema.items() if _is_text(dtype)]
-    frame = frame.with_columns([_defused(word.cast(pl.String)) for word in words])
-    return frame.rename({name: f"'{name}" for name in frame.columns if re.match(_FORMULA, name)})
+    columns = [_defused(column) if is_text(column) else column for column in frame]
+    names = [f"'{name}" if re.match(_FORMULA, name) else name for name in frame.columns]
+    return pl.DataFrame([column.alias(n) for column, n in zip(columns, names, strict=True)])
 
 
-def _is_text(dtype: "pl.DataType") -> bool:
+def _defused(column: "pl.Series") -> "pl.Series":
     import polars as pl
 
-    return dtype in (pl.String, pl.Categorical, pl.Enum)
-
-
-def _defused(words: "pl.Expr") -> "pl.Expr":
-    import polars as pl
-
+    words = column.cast(pl.String)
     is_formula = words.str.contains(_FORMULA) & ~words.str.contains(_NUMBER)
-    return pl.when(is_formula).then(pl.lit("'") + words).otherwise(words)
+    return words.zip_with(~is_formula.fill_null(value=False), "'" + words)

@@ -15,6 +15,7 @@ from vicinal.cli.overwriting import refuse_overwriting
 from vicinal.cli.running import WrongUsage, remark, say_held_back
 from vicinal.cli.sources import STANDARD
 from vicinal.cli.streams import writing_results
+from vicinal.cli.tables import some_columns
 from vicinal.cli.wording import printable
 from vicinal.files import check_target, whole_file
 
@@ -147,8 +148,9 @@ def _write_text(frame: "pl.DataFrame", stream: BinaryIO, separator: str) -> None
 def _arrays(frame: "pl.DataFrame", target: str | None, is_matrix: bool) -> "dict[str, NDArray]":
     if target is None or frame.width == 1:
         return {"X": _array(frame, is_matrix)}
-    y = _array(frame.select(target), False)
-    return {"X": _array(frame.drop(target), is_matrix), "y": y}
+    y = _array(some_columns(frame, [target]), False)
+    others = [name for name in frame.columns if name != target]
+    return {"X": _array(some_columns(frame, others), is_matrix), "y": y}
 
 
 def _write_arrays(kind: Kind, arrays: "dict[str, NDArray]", stream: BinaryIO) -> None:

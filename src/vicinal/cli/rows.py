@@ -8,7 +8,7 @@ from vicinal.cli.columns import Columns
 from vicinal.cli.contents import category_labels, is_number, kind_of, stray_word
 from vicinal.cli.labels import classes_of, meanings
 from vicinal.cli.running import remark
-from vicinal.cli.tables import Table
+from vicinal.cli.tables import Table, some_columns
 from vicinal.cli.wording import plural, some
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def prepare(
     Rows
     """
     names = columns.names_in(table)
-    chosen = table.frame.select(names)
+    chosen = some_columns(table.frame, names)
     chosen.columns = list(columns.sources)
     _refuse_words(table, chosen, columns)
     target = columns.target_in(table) if with_target else None

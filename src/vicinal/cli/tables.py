@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Table", "read_table", "unnamed_columns"]
+__all__ = ["Table", "read_table", "some_columns", "unnamed_columns"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Table:
 
     def as_written(self, names: Sequence[str]) -> "pl.DataFrame":
         """Columns as they stand in the file: what is written 007 or 1e2 is no number there."""
-        return self.frame.select(names) if self.cells is None else self.cells(names)
+        return some_columns(self.frame, names) if self.cells is None else self.cells(names)
 
     def words(self, name: str) -> "pl.Series":
         """A column as written, without blanks around the words; null where `frame` has a gap."""
@@ -93,6 +93,13 @@ def read_table(path: Path, kind: Kind | None = None, *, header: bool | None = No
     if table.frame.width == 0:
         raise ValueError(f"{source.name} has no columns")
     return table
+
+
+def some_columns(frame: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
+    """Columns by their names; to polars' own select, "*" and "^.*$" are patterns."""
+    import polars as pl
+
+    return pl.DataFrame([frame[name] for name in names])
 
 
 def unnamed_columns(n: int) -> list[str]:

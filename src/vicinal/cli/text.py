@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vicinal.cli.kinds import Kind
 from vicinal.cli.running import remark
 from vicinal.cli.sources import Source
-from vicinal.cli.tables import Table, unnamed_columns
+from vicinal.cli.tables import Table, some_columns, unnamed_columns
 from vicinal.cli.wording import plural
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def read_text(source: Source, kind: Kind, header: bool | None) -> Table:
         frame,
         text.name,
         line_of=text.line_of,
-        cells=lambda some: _cells(text, all_names, some).select(some),
+        cells=lambda some: some_columns(_cells(text, all_names, some), some),
     )
 
 
