@@ -141,6 +141,12 @@ def test_an_unknown_category_is_told_or_counts_as_none():
     assert prepare(new, columns, ignore_unknown=True).X.rows()[3] == (4.5, 4, 0, 0, 0)
 
 
+def test_a_category_must_not_make_a_column_twice():
+    text = "color,color=red,x\nred,1,2\nblue,0,3\n"
+    with refused("has a column 'color=red', and --one-hot would make another"):
+        chosen(table(text), target=None, drop=(), one_hot=["color"])
+
+
 def test_a_target_named_by_the_user_comes_first():
     np.savez("new.npz", X=np.array([[0.5, 1], [1.5, 2]]), y=np.array([3, 4]))
     a_table = read_table(Path("new.npz"))
