@@ -269,6 +269,18 @@ def test_names_that_are_patterns_to_polars():
         assert some_columns(table.frame, [name]).rows() == [(1,), (3,)]
 
 
+def test_columns_without_a_name():
+    assert read("a,,c\n1,2,3\n").frame.columns == ["a", "column2", "c"]
+    pl.DataFrame({"a": [1], "": [2]}).write_parquet("data.parquet")
+    assert read_table(Path("data.parquet")).frame.columns == ["a", "column2"]
+    pl.DataFrame({"column2": [1], "": [2]}).write_parquet("data.parquet")
+    refused("a column without a name", name="data.parquet")
+
+
+def test_digits_of_other_scripts_are_words():
+    assert read("a,b\n1,2\n１,3\n").frame["a"].to_list() == ["1", "１"]
+
+
 def test_a_long_cell():
     assert read(f'a,b\n{"x" * 200_000},"1"\ny,\n').frame["a"].str.len_chars()[0] == 200_000
 

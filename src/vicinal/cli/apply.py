@@ -59,7 +59,7 @@ def transform(
     with running(debug, quiet):
         destination = Destination.of(output, to, model, data, defuse=defuse)
         saved = SavedModel.at(model)
-        _check_transform(saved)
+        saved.check_coordinates()
         table = read_table(data, kind, header=header)
         rows = prepare(
             table,
@@ -107,13 +107,6 @@ def predict(
         )
         beside = Beside(table, rows, keep or (), keep_all)
         beside.write(destination, _predictions(saved.model, rows, probabilities), is_matrix=False)
-
-
-def _check_transform(saved: SavedModel) -> None:
-    if not hasattr(saved.model, "transform"):
-        raise ValueError(
-            f"'{saved.path}' is a {saved.header.model} that has no coordinates for new rows"
-        )
 
 
 def _check_predict(saved: SavedModel) -> None:

@@ -124,6 +124,13 @@ class SavedModel:
             )
         return found if target is None else replace(found, target=target)
 
+    def check_coordinates(self) -> None:
+        """Raise an error where the model does not place rows."""
+        if not hasattr(self.model, "transform"):
+            raise ValueError(
+                f"'{self.path}' is a {self.header.model} that has no coordinates for new rows"
+            )
+
     def was_fitted_to(self, rows: Rows) -> bool:
         """Whether these are the very rows it was fitted to."""
         return self.header.metadata.get("fingerprint") == fingerprint(rows.X)

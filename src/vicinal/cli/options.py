@@ -158,7 +158,13 @@ Settings = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", metavar="N", help="Makes what is drawn at random repeatable."),
+    typer.Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        max=2**32 - 1,
+        help="Makes what is drawn at random repeatable.",
+    ),
 ]
 Jobs = Annotated[
     int | None,

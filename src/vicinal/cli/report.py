@@ -69,6 +69,7 @@ def report(
         refuse_overwriting({"--output": output}, model, data, test)
         refuse_reading_twice([data, test])
         saved = SavedModel.at(model)
+        saved.check_coordinates()
 
         def rows_of(path: Path) -> Rows:
             table = read_table(path, kind, header=header)

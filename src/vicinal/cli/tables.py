@@ -123,7 +123,8 @@ def _text(source: Source, kind: Kind, header: bool | None) -> Table:
 def _parquet(source: Source, kind: Kind, header: bool | None) -> Table:
     import polars as pl
 
-    return Table(_read(lambda: pl.read_parquet(source.stream), source, "Parquet"), source.name)
+    frame = _read(lambda: pl.read_parquet(source.stream), source, "Parquet")
+    return Table(_named(frame, source.name), source.name)
 
 
 def _arrow(source: Source, kind: Kind, header: bool | None) -> Table:
@@ -131,7 +132,19 @@ def _arrow(source: Source, kind: Kind, header: bool | None) -> Table:
 
     is_file = source.beginning.startswith(b"ARROW1")
     read: Any = pl.read_ipc if is_file else pl.read_ipc_stream
-    return Table(_read(lambda: read(source.stream), source, "Arrow"), source.name)
+    frame = _read(lambda: read(source.stream), source, "Arrow")
+    return Table(_named(frame, source.name), source.name)
+
+
+def _named(frame: "pl.DataFrame", name: str) -> "pl.DataFrame":
+    """With names for all columns, as text has them: what has none is called by its place."""
+    if "" not in frame.columns:
+        return frame
+    names = [column or f"column{i + 1}" for i, column in enumerate(frame.columns)]
+    if len({*names}) < len(names):
+        raise ValueError(f"{name} has a column without a name: give it one")
+    frame.columns = names
+    return frame
 
 
 def _npy(source: Source, kind: Kind, header: bool | None) -> Table:

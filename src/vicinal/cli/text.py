@@ -160,13 +160,12 @@ def _parsed(text: _Text, names: list[str]) -> "pl.DataFrame":
     commas = re.search(rb"\d+,\d+", text.raw) if text.separator == ";" else None
     try:
         frame = _read(text, infer_schema_length=None, decimal_comma=commas is not None)
-    except pl.exceptions.PolarsError as error:
+    except pl.exceptions.PolarsError as error:  # among them a guess that was no number
         _refuse_ragged(text, len(names))
         if "utf-8" in str(error):
             raise _wrong_encoding(text) from None
         _refuse_stray_quotes(text)
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"{text.name} cannot be read as a table: {reason}") from error
+        frame = _read_as_words(text)
     if b'"' in text.raw and sum(1 for _ in text.records()) != frame.height + text.has_header:
         _refuse_stray_quotes(text)  # one in the line of names makes polars lose rows
     if commas is not None and any(dtype.is_float() for dtype in frame.dtypes):
@@ -183,6 +182,16 @@ def _read(text: _Text, **options: Any) -> "pl.DataFrame":
     import polars as pl
 
     return pl.read_csv(text.raw, has_header=text.has_header, separator=text.separator, **options)
+
+
+def _read_as_words(text: _Text) -> "pl.DataFrame":
+    import polars as pl
+
+    try:
+        return _read(text, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{text.name} cannot be read as a table: {reason}") from error
 
 
 def _cells(text: _Text, names: list[str], some: Sequence[str]) -> "pl.DataFrame":

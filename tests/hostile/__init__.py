@@ -1,0 +1,1 @@
+"""Hostile but finite inputs, and the laws that hold for them."""
