@@ -216,6 +216,8 @@ def test_wrong_values_are_told_by_the_estimator(train):
     refuses("max_iter='many' must be a whole number", args=["--set", "max_iter=many"])
     refuses("n_components=9 must be a whole number from 1 to 3", args=["-d", "9"])
     refuses("engine='gpu'", args=["--engine", "gpu"])
+    refuses("--set init: ", args=["--set", 'init={"a": 1}'])
+    refuses("random_state=-1 must lie", args=["--set", "random_state=-1"], code=2)
 
 
 def test_too_few_rows_to_hold_out(train):

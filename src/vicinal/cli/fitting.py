@@ -171,6 +171,9 @@ def fit_model(model: Any, rows: Rows, parameters: dict[str, Any]) -> Any:
     except TypeError as error:
         if any(f"{name}=" in str(error) for name in parameters):
             raise ValueError(str(error)) from error
+        composed = [name for name, value in parameters.items() if isinstance(value, list | dict)]
+        if composed:
+            raise ValueError(f"--set {' or '.join(composed)}: {error}") from error
         raise
     except ValueError as error:
         raise ValueError(_with_names(str(error), rows.columns.features)) from error
