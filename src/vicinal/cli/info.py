@@ -73,7 +73,7 @@ def _words(saved: SavedModel) -> dict[str, str]:
         "Parameters": _parameters(saved.estimator),
         **_data(saved, metadata),
         **told(fitted_facts(saved.estimator)),
-        **({"Command": metadata["command"]} if "command" in metadata else {}),
+        **({"Command": str(metadata["command"])} if "command" in metadata else {}),
         "File": f"{size(saved.path.stat().st_size)}, format {header.format}",
         "Created": f"{header.created.replace('T', ' ').replace('+00:00', ' UTC')}",
         "Versions": f"vicinal {header.vicinal}, {versions}",

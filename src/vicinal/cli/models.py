@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.columns import Columns
-from vicinal.cli.headers import check_header
+from vicinal.cli.metadata import check_metadata
 from vicinal.cli.rows import Rows
 from vicinal.cli.running import command_line
 
@@ -103,7 +103,7 @@ class SavedModel:
 
         header = describe(path)
         model = vicinal.load(path)
-        check_header(header, path)
+        check_metadata(header.metadata, path)
         return cls(path, model, header)
 
     @property

@@ -132,4 +132,4 @@ def _labels(model: Any, rows: Rows, held_out: Rows | None) -> "list[NDArray | No
 def _commands(saved: SavedModel) -> str:
     """What repeats the work: the fit, as far as it is known, and the report."""
     fitted = saved.header.metadata.get("command")
-    return "\n".join(command for command in (fitted, command_line()) if command)
+    return "\n".join(one for one in (fitted, command_line()) if isinstance(one, str))
