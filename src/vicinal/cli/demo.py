@@ -37,9 +37,7 @@ def demo(
         Path | None,
         typer.Option(metavar="FILE", help="Save the projections, too: .png, .pdf or .svg."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Which split into training and test.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(help="Which split into training and test.")] = 0,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
