@@ -4,7 +4,7 @@ import pytest
 
 from tests.hostile.command_lines import check
 
-N_CASES, N_CHUNKS = 120, 8
+N_CASES, N_CHUNKS = 152, 8
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="some cases need a shell")
