@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vicinal.cli.columns import Columns, Selection
-from vicinal.cli.rows import classes_of, prepare
+from vicinal.cli.labels import classes_of
+from vicinal.cli.rows import prepare
 from vicinal.cli.tables import Table, read_table
 from vicinal.cli.wording import closest, plural, some
 
@@ -140,6 +141,12 @@ def test_an_unknown_category_is_told_or_counts_as_none():
     assert prepare(new, columns, ignore_unknown=True).X.rows()[3] == (4.5, 4, 0, 0, 0)
 
 
+def test_a_category_must_not_make_a_column_twice():
+    text = "color,color=red,x\nred,1,2\nblue,0,3\n"
+    with refused("has a column 'color=red', and --one-hot would make another"):
+        chosen(table(text), target=None, drop=(), one_hot=["color"])
+
+
 def test_a_target_named_by_the_user_comes_first():
     np.savez("new.npz", X=np.array([[0.5, 1], [1.5, 2]]), y=np.array([3, 4]))
     a_table = read_table(Path("new.npz"))
@@ -234,7 +241,7 @@ def test_rows_with_gaps_can_be_left_out(capsys):
     rows = prepare(a_table, columns, with_target=True, drop_missing=True)
     assert rows.X.rows() == [(1, 2), (3, 4)]
     assert rows.y.tolist() == ["x", "y"]
-    assert rows.frame.height == 2
+    assert len(rows) == 2
     assert "2 rows with missing values left out, 2 remain" in capsys.readouterr().err
     assert len(prepare(a_table, columns, drop_missing=True).X) == 3  # the target is not needed
     with refused("1 missing value", "'kind' in data row 3"):
@@ -262,16 +269,21 @@ def test_gaps_elsewhere_do_not_matter():
     ],
 )
 def test_what_classes_can_be(values, kind):
-    classes = classes_of(pl.Series("y", values), "it")
+    classes = of_column(values)
     assert classes.dtype.kind == kind
     assert classes.tolist() == list(values)
 
 
+def of_column(values):
+    frame = pl.DataFrame({"y": values})
+    return classes_of(Table(frame, "it"), "y", frame["y"].is_not_null())
+
+
 def test_what_classes_cannot_be():
     with refused("'y' of it", "numbers with fractions (0.5, 1.5)", "bins"):
-        classes_of(pl.Series("y", [0.5, 1.0, 1.5, 0.5]), "it")
+        of_column([0.5, 1.0, 1.5, 0.5])
     with refused("'y' of it is Date"):
-        classes_of(pl.Series("y", [date(2026, 1, 1)]), "it")
+        of_column([date(2026, 1, 1)])
 
 
 # ------------------------------------------------------------------------------------------ wording

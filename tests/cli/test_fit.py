@@ -216,11 +216,53 @@ def test_wrong_values_are_told_by_the_estimator(train):
     refuses("max_iter='many' must be a whole number", args=["--set", "max_iter=many"])
     refuses("n_components=9 must be a whole number from 1 to 3", args=["-d", "9"])
     refuses("engine='gpu'", args=["--engine", "gpu"])
+    refuses("--set init: ", args=["--set", 'init={"a": 1}'])
+    refuses("random_state=-1 must lie", args=["--set", "random_state=-1"], code=2)
 
 
 def test_too_few_rows_to_hold_out(train):
     train[:9].write_csv("train.csv")
-    refuses("--test-size 0.1", args=["--test-size", "0.1"])
+    refuses(
+        "--test-size 0.1 of 9 rows holds 1 out, but there are 3 classes",
+        args=["--test-size", "0.1"],
+    )
+    local = ["fit", "train.csv", "-m", "local", "--drop", "id,kind"]
+    refuses("leaves none to learn from", base=local, args=["--test-size", "0.99"])
+    rare = pl.Series(["rose"] * 58 + ["aster", "tulip"])
+    flowers(60, 0).with_columns(kind=rare).write_csv("train.csv")
+    refuses("class 'aster' has one row only", args=["--test-size", "0.5"])
+
+
+def test_messages_name_columns_as_the_table_does(train):
+    train.with_columns(width=pl.lit(3.0)).write_csv("train.csv")
+    local = ["fit", "train.csv", "-m", "local", "--drop", "id,kind"]
+    refuses("column 'width' is constant", base=local)
+
+
+@pytest.mark.parametrize("family", ["nca", "local", "coincidence"])
+def test_a_cell_that_is_too_large(train, family):
+    huge = pl.when(pl.col("id") == "f3").then(1e308).otherwise("length")
+    train.with_columns(length=huge).write_csv("train.csv")
+    said = "column 'length' of 'train.csv' has 1e+308 in data row 4 (line 5)"
+    refuses(said, "beyond 1e+150 overflow", args=["-m", family])
+
+
+def test_one_row(train):
+    train[:1].write_csv("train.csv")
+    refuses("one class only", args=[])
+    local = ["fit", "train.csv", "-m", "local", "--drop", "id,kind"]
+    refuses("there is one row to learn from only", base=local)
+
+
+def test_an_error_stands_alone(train, monkeypatch):
+    def fit(self, X, y):
+        warnings.warn("it will not go well", stacklevel=1)
+        raise ValueError("it did not go well")
+
+    monkeypatch.setattr(NeighborhoodComponents, "fit", fit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        refuses("it did not go well")
 
 
 def test_nothing_is_read_where_nothing_can_be_written():

@@ -38,7 +38,7 @@ def test_a_closed_pipe_ends_quietly(garden):
     frame = pl.read_csv(garden / "test.csv")
     pl.concat([frame] * 4000).write_csv("large.csv")  # more than a pipe holds
     done = shell(
-        f"vicinal transform {garden}/nca.skops large.csv | head -1; exit ${{PIPESTATUS[1]}}"
+        f"vicinal transform {garden}/nca.skops large.csv | head -1; exit ${{PIPESTATUS[0]}}"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "kind,component1,component2\n", "")
 

@@ -5,7 +5,10 @@ import polars as pl
 import pytest
 from cli.helpers import assert_one_line, done, refused
 
+import vicinal
 from vicinal import report
+
+TWO = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
 
 
 @pytest.fixture
@@ -51,6 +54,9 @@ def test_report_refuses(garden, told):
     refused("'no' does not exist", args=["report", model, data, "-o", "no/page.html"])
     refused("no column 'sort'", args=["report", model, data, "-t", "sort"])
     refused("there is no model file", args=["report", "no.skops", data])
+    classifier = vicinal.CoincidenceClassifier().fit(*TWO)
+    vicinal.save(classifier, "classifier.skops")
+    refused("has no coordinates", args=["report", "classifier.skops", data])
     assert told == []
 
 

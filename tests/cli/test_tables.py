@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from vicinal.cli.kinds import Kind
 from vicinal.cli.output import Destination
-from vicinal.cli.tables import read_table
+from vicinal.cli.tables import read_table, some_columns
 
 FRAME = pl.DataFrame(
     {
@@ -249,6 +249,63 @@ def test_text_that_is_no_table():
     refused("no text", text=bytes(range(256)))
 
 
+def test_quotes_that_are_no_quotes():
+    said = "stray quote in line", "double those inside"
+    refused(said[0] + " 1", said[1], text='a"b,c\nx,1\np,2\n')  # which would lose rows
+    refused(said[0] + " 3", said[1], text='a,b\nx,1\ndisk,3.5"\ny,2\n')
+    refused(said[0] + " 4", text='a,b\n"x\ny",1\ndisk,3.5"\ny,2"\n')
+    assert read('a,b\nx"y"z,1\n"p""q",2\n').frame["a"].to_list() == ['x"y"z', 'p"q']
+    assert read('"a\nb",c\nx,1\n').frame.columns == ["a\nb", "c"]
+
+
+def test_a_null_character_anywhere():
+    refused("is no text", text="a,b\n" + "1,2\n" * 30000 + "1,\0\n")
+
+
+def test_names_that_are_patterns_to_polars():
+    for name in ("*", "^.*$"):
+        table = read(f"{name},b\n1,2\n3,4\n")
+        assert table.as_written([name]).rows() == [("1",), ("3",)]
+        assert some_columns(table.frame, [name]).rows() == [(1,), (3,)]
+
+
+def test_columns_without_a_name():
+    assert read("a,,c\n1,2,3\n").frame.columns == ["a", "column2", "c"]
+    pl.DataFrame({"a": [1], "": [2]}).write_parquet("data.parquet")
+    assert read_table(Path("data.parquet")).frame.columns == ["a", "column2"]
+    pl.DataFrame({"column2": [1], "": [2]}).write_parquet("data.parquet")
+    refused("a column without a name", name="data.parquet")
+
+
+def test_digits_of_other_scripts_are_words():
+    assert read("a,b\n1,2\n１,3\n").frame["a"].to_list() == ["1", "１"]
+
+
+def test_a_long_cell():
+    assert read(f'a,b\n{"x" * 200_000},"1"\ny,\n').frame["a"].str.len_chars()[0] == 200_000
+
+
+def test_many_columns():
+    n = 20_000
+    names = ",".join(f"c{i}" for i in range(n))
+    table = read(f"{names}\n{','.join(['01'] * n)}\n")
+    assert table.frame.shape == (1, n)
+    assert table.as_written(table.frame.columns).row(0)[:2] == ("01", "01")
+
+
+def test_numbers_beyond_all_types():
+    frame = read("a,b\n99999999999999999999,1e999\n-1,2\n").frame
+    assert frame["a"].to_list() == [1e20, -1]
+    assert frame["b"].to_list() == [float("inf"), 2]
+
+
+def test_decimal_commas_are_told(capsys):
+    read("a;b\n1,234;2\n")
+    assert "commas in 'data.csv' are decimal: 1,234 is 1.234" in capsys.readouterr().err
+    read("a;b\nx 1,2;1.5\n")
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("content", "name"),
     [
@@ -327,6 +384,13 @@ def test_classes_have_no_place_in_npy(capsys):
     assert ".npz has room" in capsys.readouterr().err
     Destination.of(Path("x.npy"), None).write(frame[:, :1], target="class", is_matrix=False)
     assert np.load("x.npy").tolist() == ["a", "b"]
+
+
+def test_types_that_text_cannot_hold():
+    for column in (pl.Series([[1, 2]]), pl.Series([b"x"])):
+        with pytest.raises(ValueError, match=r"column 'a' is of type .*: write .parquet"):
+            Destination.of(Path("x.csv"), None).write(pl.DataFrame({"a": column}))
+    assert os.listdir() == []
 
 
 def test_gzip_is_the_same_every_time():

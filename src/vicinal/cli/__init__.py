@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from vicinal import __version__
 from vicinal.cli.running import INTERRUPTED, run_app
+from vicinal.cli.streams import prepare_streams
 from vicinal.cli.wording import examples
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def main(args: Sequence[str] | None = None) -> None:
         Arguments. None: those of the process.
     """
     try:
+        prepare_streams()
         sys.exit(_run(args))
     except KeyboardInterrupt:  # before a command has begun
         sys.exit(INTERRUPTED)

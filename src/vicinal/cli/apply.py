@@ -47,6 +47,7 @@ def transform(
     kind: options.Format = None,
     header: options.Header = None,
     to: options.To = None,
+    defuse: options.Defuse = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -56,9 +57,9 @@ def transform(
     passed on, where DATA has it.
     """
     with running(debug, quiet):
-        destination = Destination.of(output, to)
+        destination = Destination.of(output, to, model, data, defuse=defuse)
         saved = SavedModel.at(model)
-        _check_transform(saved)
+        saved.check_coordinates()
         table = read_table(data, kind, header=header)
         rows = prepare(
             table,
@@ -84,6 +85,7 @@ def predict(
     kind: options.Format = None,
     header: options.Header = None,
     to: options.To = None,
+    defuse: options.Defuse = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -93,7 +95,7 @@ def predict(
     is passed on, where DATA has it.
     """
     with running(debug, quiet):
-        destination = Destination.of(output, to)
+        destination = Destination.of(output, to, model, data, defuse=defuse)
         saved = SavedModel.at(model)
         _check_predict(saved)
         table = read_table(data, kind, header=header)
@@ -105,13 +107,6 @@ def predict(
         )
         beside = Beside(table, rows, keep or (), keep_all)
         beside.write(destination, _predictions(saved.model, rows, probabilities), is_matrix=False)
-
-
-def _check_transform(saved: SavedModel) -> None:
-    if not hasattr(saved.model, "transform"):
-        raise ValueError(
-            f"'{saved.path}' is a {saved.header.model} that has no coordinates for new rows"
-        )
 
 
 def _check_predict(saved: SavedModel) -> None:

@@ -1,8 +1,9 @@
 """Which columns of a table a model looks at."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vicinal.cli.contents import (
     category_labels,
@@ -14,9 +15,6 @@ from vicinal.cli.contents import (
 )
 from vicinal.cli.tables import Table, unnamed_columns
 from vicinal.cli.wording import closest, plural, some
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Columns", "Selection", "check_column", "resolve"]
 
@@ -81,7 +79,9 @@ class Columns:
         categories = _categories(table, selection, sources)
         _refuse_words(table, [name for name in sources if name not in categories])
         n_candidates = table.frame.width - (target is not None)
-        return cls(tuple(sources), table.is_named, categories, target, n_candidates)
+        chosen = cls(tuple(sources), table.is_named, categories, target, n_candidates)
+        _refuse_twins(chosen.features, table.name)
+        return chosen
 
     @classmethod
     def remembered(cls, model: Any, metadata: dict[str, Any]) -> "Columns":
@@ -115,33 +115,34 @@ class Columns:
         """The column of classes in another table: that of the same name, or its own."""
         return self.target if self.target in table.frame.columns else table.target
 
-    def select(self, table: Table) -> "pl.DataFrame":
-        """These columns of another table: by name, or by position where there are no names."""
-        frame = table.frame
-        missing = [name for name in self.sources if name not in frame.columns]
+    def names_in(self, table: Table) -> list[str]:
+        """What another table calls these: the same, or what stands in their places."""
+        known = {*table.frame.columns}
+        missing = [name for name in self.sources if name not in known]
         if self.is_named and table.is_named and missing:
-            others = [name for name in frame.columns if name not in self.sources]
+            sources = {*self.sources}
+            others = [name for name in table.frame.columns if name not in sources]
             hint = closest(missing[0], others) if len(missing) == 1 else ""
             raise ValueError(
                 f"{table.name} lacks {plural(len(missing), 'column')} that the model needs: "
                 f"{some(missing)}.{hint}"
             )
         if not missing and table.is_named:
-            return frame.select(self.sources)
+            return list(self.sources)
         return self._by_position(table)
 
-    def _by_position(self, table: Table) -> "pl.DataFrame":
+    def _by_position(self, table: Table) -> list[str]:
         target = self.target_in(table)
         names = [name for name in table.frame.columns if name != target]
         # A matrix of the same width: the names that stand in are the same positions.
         if not self.is_named and len(names) == self.n_candidates and {*self.sources} <= {*names}:
-            return table.frame.select(self.sources)
+            return list(self.sources)
         if len(names) != len(self.sources):
             raise ValueError(
                 f"the model was fitted with {plural(len(self.sources), 'feature')}, {table.name} "
                 f"has {len(names)}"
             )
-        return table.frame.select(names).rename(dict(zip(names, self.sources, strict=True)))
+        return names
 
 
 def check_column(table: Table, name: str, option: str) -> None:
@@ -192,7 +193,7 @@ def _values(table: Table, name: str) -> list[str]:
     column = table.frame[name]
     if not is_text(column) and not column.dtype.is_integer() and not is_number(column):
         raise ValueError(f"--one-hot {name}: {kind_of(column)} has no categories; --drop it")
-    labels = category_labels(column)
+    labels = category_labels(table, name)
     values = labels.drop_nulls().unique().sort().to_list()
     if is_identifier(labels):
         raise ValueError(
@@ -200,6 +201,15 @@ def _values(table: Table, name: str) -> list[str]:
             f"categories; --drop {name}"
         )
     return values
+
+
+def _refuse_twins(features: list[str], name: str) -> None:
+    """Raise an error where a category makes a column that is there already."""
+    twins = [feature for feature, times in Counter(features).items() if times > 1]
+    if twins:
+        raise ValueError(
+            f"{name} has a column {twins[0]!r}, and --one-hot would make another: --drop one"
+        )
 
 
 def _refuse_words(table: Table, names: list[str]) -> None:
@@ -214,7 +224,7 @@ def _refuse_words(table: Table, names: list[str]) -> None:
         )
     name, column = words[0], table.frame[words[0]]
     advice = f"--drop {name}, or --columns to name those to use"
-    if is_text(column) and not is_identifier(category_labels(column)):
+    if is_text(column) and not is_identifier(category_labels(table, name)):
         advice = f"--one-hot {name} for its categories, {advice}"
     raise ValueError(
         f"column {name!r} of {table.name} is {kind_of(column)}{stray_word(table, column)}; "

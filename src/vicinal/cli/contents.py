@@ -37,12 +37,14 @@ def kind_of(column: "pl.Series") -> str:
     return f"of type {column.dtype}"
 
 
-def category_labels(column: "pl.Series") -> "pl.Series":
+def category_labels(table: Table, name: str) -> "pl.Series":
     """The entries as words; whole numbers look the same whatever their type."""
     import polars as pl
 
+    column = table.words(name)
     if column.dtype.is_float() and (column.drop_nulls() % 1 == 0).all():
-        column = column.cast(pl.Int64)
+        whole = column.cast(pl.Int64, strict=False)
+        column = whole if whole.null_count() == column.null_count() else column
     words = column.cast(pl.String)
     return words.set(words == "", None)
 

@@ -1,6 +1,7 @@
 """``vicinal datasets``."""
 
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -82,7 +83,7 @@ def datasets(
             return
         if as_json:
             raise WrongUsage("--json is for the list: a data set is a table, see --to")
-        destination = Destination.of(output, to)
+        destination = Destination.of(output, to, *_files(name))
         frame, target = _table(name, part, download)
         n_features = frame.width - 1
         remark(f"{name}: {frame.height} rows, {n_features} features, classes in {target!r}")
@@ -124,16 +125,25 @@ def _facts(name: str) -> dict[str, Any]:
 def _where(name: str) -> str:
     """The place that a set would be taken from, in the order that `load` tries them."""
     from vicinal.datasets.registry import REGISTRY
-    from vicinal.datasets.storage import cache_folder, data_folder
+    from vicinal.datasets.storage import data_folder
 
-    spec, folder = REGISTRY[name], data_folder(None)
-    if folder is not None and (folder / f"{name}.npz").is_file():
+    spec, files = REGISTRY[name], _files(name)
+    if files and files[0].parent == data_folder(None):
         return "VICINAL_DATA"
     if spec.embedded is not None:
         return "scikit-learn"
-    if (cache_folder() / f"{name}.npz").is_file():
+    if files:
         return "cache"
     return "OpenML" if spec.openml_id is not None else "not available"
+
+
+def _files(name: str) -> list[Path]:
+    """Where the set lies on this machine."""
+    from vicinal.datasets.storage import cache_folder, data_folder
+
+    folders = [data_folder(None), cache_folder()]
+    files = [folder / f"{name}.npz" for folder in folders if folder is not None]
+    return [file for file in files if file.is_file()]
 
 
 def _table(name: str, part: Part, download: bool) -> "tuple[pl.DataFrame, str]":

@@ -11,8 +11,9 @@ import typer
 
 from vicinal import __version__
 from vicinal.cli.options import AsJson, Debug
+from vicinal.cli.overwriting import check_file, refuse_overwriting
 from vicinal.cli.running import Interrupts, command_line, running
-from vicinal.cli.screens import show_json, show_table
+from vicinal.cli.screens import show_json, show_lines, show_table
 from vicinal.cli.wording import examples
 
 if TYPE_CHECKING:
@@ -72,13 +73,14 @@ def _demo(
 
 def _check(output: Path, picture: Path | None) -> None:
     """Whether all can be written, before the work is done."""
-    from vicinal.files import check_target
     from vicinal.report.page.rendering import require_page_libraries
     from vicinal.report.support import check_picture_path
 
     require_page_libraries("vicinal demo")
-    check_target(output, "the page")
+    check_file(output, "page")
+    refuse_overwriting({"--output": output, "--picture": picture})
     if picture is not None:
+        check_file(picture, "picture", "--picture")
         check_picture_path(picture)
 
 
@@ -93,16 +95,11 @@ def _write(result: "Comparison", output: Path, picture: Path | None) -> None:
 
 def _show(result: "Comparison", seed: int, output: Path) -> None:
     """Tables, and where the page is."""
-    from rich.console import Console
-
     _show_scores(result, seed)
     print()
     _show_densities(result)
-    Console().print(
-        f"Report: {output}   (open it in a browser)\nNext:   vicinal fit --help, for your own data",
-        markup=False,  # a path may hold brackets
-        highlight=False,
-        soft_wrap=True,  # and must stay in one piece to be copied
+    show_lines(
+        f"Report: {output}   (open it in a browser)\nNext:   vicinal fit --help, for your own data"
     )
 
 

@@ -13,13 +13,13 @@ from vicinal.cli.columns import Columns, Selection
 from vicinal.cli.fitting import fit_model
 from vicinal.cli.models import estimator_of, metadata_of
 from vicinal.cli.output import Destination
+from vicinal.cli.overwriting import check_file, refuse_overwriting
 from vicinal.cli.progress import progress_of_fits
 from vicinal.cli.rows import prepare
 from vicinal.cli.running import running
 from vicinal.cli.settings import merge
 from vicinal.cli.tables import read_table
 from vicinal.cli.wording import examples
-from vicinal.files import check_target
 
 __all__ = ["add_to"]
 
@@ -96,6 +96,7 @@ def embed(
     kind: options.Format = None,
     header: options.Header = None,
     to: options.To = None,
+    defuse: options.Defuse = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -116,9 +117,10 @@ def embed(
             "n_jobs": ("--jobs", jobs),
         }
         parameters = merge(DivergenceEmbedding, "vicinal embed", settings or [], direct)
-        destination = Destination.of(output, to)
+        destination = Destination.of(output, to, data, defuse=defuse)
+        refuse_overwriting({"--output": output, "--save": save}, data)
         if save is not None:
-            check_target(save, "the model")
+            check_file(save, "model", "--save")
         table = read_table(data, kind, header=header)
         selection = Selection(columns or (), drop or (), one_hot or ())
         chosen = Columns.chosen(table, selection, target)

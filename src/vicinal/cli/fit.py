@@ -11,14 +11,13 @@ from vicinal.cli.columns import Selection
 from vicinal.cli.facts import features_told, fitted_facts, told
 from vicinal.cli.fitting import FitPlan, Fitted, fit_and_judge, rows_to_fit, save
 from vicinal.cli.models import Family
+from vicinal.cli.overwriting import check_file, refuse_overwriting
 from vicinal.cli.progress import progress_of_fits
-from vicinal.cli.running import WrongUsage, running
+from vicinal.cli.running import running
 from vicinal.cli.screens import duration, show_facts, show_json, size
 from vicinal.cli.settings import merge
-from vicinal.cli.sources import STANDARD
 from vicinal.cli.tables import read_table
 from vicinal.cli.wording import counted, examples
-from vicinal.files import check_target
 
 __all__ = ["add_to"]
 
@@ -97,7 +96,8 @@ def fit(
         }
         parameters = merge(model.estimator, f"--model {model.value}", settings or [], direct)
         plan = FitPlan(model, parameters, standardize, test_size, seed)
-        _check_output(output)
+        check_file(output, "model")
+        refuse_overwriting({"--output": output}, data)
         table = read_table(data, kind, header=header)
         selection = Selection(columns or (), drop or (), one_hot or ())
         rows = rows_to_fit(table, selection, target, model, drop_missing)
@@ -111,12 +111,6 @@ def fit(
             show_facts(_words(done, output), title=f"{type(done.estimator).__name__}, fitted")
 
 
-def _check_output(path: Path) -> None:
-    if path == STANDARD:
-        raise WrongUsage("--output -: a model goes to a file, model.skops")
-    check_target(path, "the model")
-
-
 def _facts(done: Fitted, output: Path, data: Path) -> dict[str, Any]:
     """For machines."""
     rows = done.rows
@@ -127,7 +121,7 @@ def _facts(done: Fitted, output: Path, data: Path) -> dict[str, Any]:
         "data": str(data),
         "model": done.plan.family.value,
         "class": type(done.estimator).__name__,
-        "rows": len(rows.frame),
+        "rows": len(rows),
         "columns": list(rows.columns.sources),
         "features": rows.columns.features,
         "target": rows.columns.target,
@@ -143,7 +137,7 @@ def _words(done: Fitted, output: Path) -> dict[str, str]:
     """For people."""
     columns, classes = done.rows.columns, getattr(done.estimator, "classes_", None)
     words = {
-        "Rows": str(len(done.rows.frame)),
+        "Rows": str(len(done.rows)),
         "Features": features_told(len(columns.features), list(columns.sources)),
     }
     if classes is not None:

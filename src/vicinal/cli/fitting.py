@@ -1,17 +1,20 @@
 """Fitting a model to a table."""
 
+import re
 import time
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.columns import Columns, Selection
 from vicinal.cli.judging import Judgment, judge
+from vicinal.cli.labels import look_alikes
 from vicinal.cli.models import Family, estimator_of, metadata_of
 from vicinal.cli.rows import Rows, prepare
-from vicinal.cli.running import WrongUsage, remark
+from vicinal.cli.running import WrongUsage, remark, warn
 from vicinal.cli.tables import Table
-from vicinal.cli.wording import some
+from vicinal.cli.wording import plural, some
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,6 +124,9 @@ def _check_classes(y: "NDArray", target: str, name: str) -> None:
             f"{what} has {len(classes)} different values in {len(y)} rows: vicinal learns from "
             "classes with several rows each; choose another column"
         )
+    alike = look_alikes(classes.tolist())
+    if alike:
+        warn(f"warning: {what} has {alike[0]!r} and {alike[1]!r}, which are two classes")
 
 
 def fit_and_judge(plan: FitPlan, rows: Rows) -> Fitted:
@@ -153,17 +159,31 @@ def _tell(plan: FitPlan, training: Rows, held_out: Rows | None) -> None:
         other = "--no-standardize" if plan.is_standardized else "--standardize"
         remark(f"features were {done} ({other} changes that)")
     if held_out is not None:
-        remark(f"fitted to {len(training.frame)} rows, {len(held_out.frame)} were held out")
+        remark(f"fitted to {len(training)} rows, {len(held_out)} were held out")
 
 
 def fit_model(model: Any, rows: Rows, parameters: dict[str, Any]) -> Any:
-    """Fit a model; what is wrong with its parameters is told as it tells it."""
+    """Fit a model; what is wrong with its parameters or columns is told as it tells it."""
+    if len(rows) < 2:
+        raise ValueError("there is one row to learn from only: at least two are needed")
     try:
         return model.fit(rows.X) if rows.y is None else model.fit(rows.X, rows.y)
     except TypeError as error:
         if any(f"{name}=" in str(error) for name in parameters):
             raise ValueError(str(error)) from error
+        composed = [name for name, value in parameters.items() if isinstance(value, list | dict)]
+        if composed:
+            raise ValueError(f"--set {' or '.join(composed)}: {error}") from error
         raise
+    except ValueError as error:
+        raise ValueError(_with_names(str(error), rows.columns.features)) from error
+
+
+def _with_names(message: str, features: list[str]) -> str:
+    """An estimator's message with the name of the column that it knows by its place."""
+    return re.sub(
+        r"column (\d+) of X\b", lambda found: f"column {features[int(found[1])]!r}", message
+    )
 
 
 def _split(rows: Rows, test_size: float, seed: int | None) -> tuple[Rows, Rows]:
@@ -173,14 +193,35 @@ def _split(rows: Rows, test_size: float, seed: int | None) -> tuple[Rows, Rows]:
 
     if not 0 < test_size < 1:
         raise WrongUsage(f"--test-size {test_size} must lie between 0 and 1, both excluded")
-    try:
-        parts = train_test_split(
-            np.arange(len(rows.frame)), test_size=test_size, stratify=rows.y, random_state=seed
-        )
-    except ValueError as error:
-        raise ValueError(f"--test-size {test_size}: {error}") from error
+    _check_shares(rows, test_size)
+    parts = train_test_split(
+        np.arange(len(rows)), test_size=test_size, stratify=rows.y, random_state=seed
+    )
     training, held_out = (rows.take(np.sort(part)) for part in parts)
     return training, held_out
+
+
+def _check_shares(rows: Rows, test_size: float) -> None:
+    """Raise an error where a class, or the model, would be left without rows."""
+    import numpy as np
+
+    n_test = ceil(test_size * len(rows))
+    parts = f"--test-size {test_size} of {plural(len(rows), 'row')} holds {n_test} out"
+    if rows.y is None:
+        if n_test == len(rows):
+            raise ValueError(f"{parts}, and leaves none to learn from: choose a smaller share")
+        return
+    classes, counts = np.unique(rows.y, return_counts=True)
+    if min(n_test, len(rows) - n_test) < len(classes):
+        raise ValueError(
+            f"{parts}, but there are {len(classes)} classes, and each needs a row on both sides: "
+            "choose another share"
+        )
+    if counts.min() < 2:
+        raise ValueError(
+            f"--test-size: class {classes.tolist()[counts.argmin()]!r} has one row only, and each "
+            "class needs one on both sides: leave it out, or --test-size"
+        )
 
 
 def save(done: Fitted, output: Path, data: Path) -> None:

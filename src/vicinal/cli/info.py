@@ -73,7 +73,7 @@ def _words(saved: SavedModel) -> dict[str, str]:
         "Parameters": _parameters(saved.estimator),
         **_data(saved, metadata),
         **told(fitted_facts(saved.estimator)),
-        **({"Command": metadata["command"]} if "command" in metadata else {}),
+        **({"Command": str(metadata["command"])} if "command" in metadata else {}),
         "File": f"{size(saved.path.stat().st_size)}, format {header.format}",
         "Created": f"{header.created.replace('T', ' ').replace('+00:00', ' UTC')}",
         "Versions": f"vicinal {header.vicinal}, {versions}",
@@ -93,7 +93,8 @@ def _data(saved: SavedModel, metadata: dict[str, Any]) -> dict[str, str]:
         of = f" ({columns.target})" if columns.target else ""
         words[f"Classes{of}"] = counted(classes.tolist())
     if "rows" in metadata:
-        words["Fitted to"] = f"{metadata['rows']} rows of {metadata['data']}"
+        of = f" of {metadata['data']}" if "data" in metadata else ""
+        words["Fitted to"] = f"{metadata['rows']} rows{of}"
     return words
 
 

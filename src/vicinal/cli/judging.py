@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from vicinal.cli.labels import recognized
 from vicinal.cli.models import estimator_of
 from vicinal.cli.rows import Rows
-from vicinal.cli.running import note
+from vicinal.cli.running import warn
 from vicinal.cli.screens import number
 from vicinal.cli.wording import plural, some
 
@@ -67,8 +68,9 @@ def judge(model: Any, rows: Rows, *, k: int | None = None, known: Rows | None = 
     if rows.y is None:
         raise ValueError("the rows have no classes to judge by: name their column by --target")
     if hasattr(model, "predict"):
-        _check_classes(model, rows.y)
-        return _accuracy(model, rows)
+        y = recognized(rows.y, model.classes_)
+        _check_classes(model, y)
+        return _accuracy(model, rows, y)
     if not hasattr(estimator_of(model), "pair_distance"):
         name = type(estimator_of(model)).__name__
         raise ValueError(
@@ -79,19 +81,18 @@ def judge(model: Any, rows: Rows, *, k: int | None = None, known: Rows | None = 
 
 
 def _check_classes(model: Any, y: "NDArray") -> None:
-    import numpy as np
-
-    unknown = np.setdiff1d(y, model.classes_)
-    n_unknown = int(np.isin(y, unknown).sum())
-    if n_unknown == len(y):
+    known = {*model.classes_.tolist()}
+    unknown = [label for label in y.tolist() if label not in known]
+    names = some(dict.fromkeys(unknown))
+    if len(unknown) == len(y):
         raise ValueError(
-            f"the model knows none of these classes ({some(unknown.tolist())}): it was fitted to "
+            f"the model knows none of these classes ({names}): it was fitted to "
             f"{some(model.classes_.tolist())}"
         )
-    if n_unknown:
-        note(
-            f"warning: {plural(n_unknown, 'row has a class', 'rows have classes')} the model does "
-            f"not know ({some(unknown.tolist())}), counted as wrong"
+    if unknown:
+        warn(
+            f"warning: {plural(len(unknown), 'row has a class', 'rows have classes')} the model "
+            f"does not know ({names}), counted as wrong"
         )
 
 
@@ -115,11 +116,10 @@ def _standard_error(values: "NDArray") -> float:
     return float(values.std(ddof=1)) / sqrt(n) if n > 1 else float("nan")
 
 
-def _accuracy(model: Any, rows: Rows) -> Judgment:
+def _accuracy(model: Any, rows: Rows, y: "NDArray") -> Judgment:
     import numpy as np
     import polars as pl
 
-    y: Any = rows.y
     predicted = np.asarray(model.predict(rows.X))
     right = predicted == y
 
@@ -140,7 +140,7 @@ def _neighbors(model: Any, rows: Rows, k: int, known: Rows | None) -> Judgment:
     right = {name: predicted == rows.y for name, predicted in votes.items()}
     words = {f"{k}-NN {name}": _share_in_words(one) for name, one in right.items()}
     facts = {
-        "rows": len(rows.frame),
+        "rows": len(rows),
         "n_neighbors": k,
         "neighbors": "left out in turn" if known is None else "training rows",
         **{name: _share(one) for name, one in right.items()},
@@ -173,7 +173,7 @@ def _votes(to: "Callable[[Any], NDArray]", rows: Rows, k: int, known: Rows | Non
 
     keys = rows if known is None else known
     assert keys.y is not None
-    n_others = len(keys.frame) - (known is None)
+    n_others = len(keys) - (known is None)
     if k > n_others:
         raise ValueError(f"{plural(k, 'neighbor')} cannot be found among {plural(n_others, 'row')}")
     search = NearestNeighbors(n_neighbors=k).fit(to(keys.X))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.columns import Columns
+from vicinal.cli.metadata import check_metadata
 from vicinal.cli.rows import Rows
 from vicinal.cli.running import command_line
 
@@ -71,7 +72,7 @@ def metadata_of(rows: Rows, data: Path) -> dict[str, Any]:
     """What is saved with a model that was fitted to these rows."""
     return {
         **rows.columns.as_metadata(),
-        "rows": len(rows.frame),
+        "rows": len(rows),
         "data": data.name,
         "command": command_line(),
         "fingerprint": fingerprint(rows.X),
@@ -101,7 +102,9 @@ class SavedModel:
         from vicinal.saving import describe
 
         header = describe(path)
-        return cls(path, vicinal.load(path), header)
+        model = vicinal.load(path)
+        check_metadata(header.metadata, path)
+        return cls(path, model, header)
 
     @property
     def estimator(self) -> Any:
@@ -110,10 +113,23 @@ class SavedModel:
 
     def columns(self, target: str | None = None) -> Columns:
         """The columns it needs, with another target if there is one."""
+        if not hasattr(self.model, "n_features_in_"):
+            raise ValueError(f"'{self.path}' holds a {self.header.model} that was never fitted")
         found = Columns.remembered(self.model, self.header.metadata)
-        if target is None:
-            return found
-        return replace(found, target=target)
+        n_features = self.model.n_features_in_
+        if len(found.features) != n_features:
+            raise ValueError(
+                f"'{self.path}' cannot be used: its header names {len(found.features)} features, "
+                f"and its model takes {n_features}; save the model again"
+            )
+        return found if target is None else replace(found, target=target)
+
+    def check_coordinates(self) -> None:
+        """Raise an error where the model does not place rows."""
+        if not hasattr(self.model, "transform"):
+            raise ValueError(
+                f"'{self.path}' is a {self.header.model} that has no coordinates for new rows"
+            )
 
     def was_fitted_to(self, rows: Rows) -> bool:
         """Whether these are the very rows it was fitted to."""

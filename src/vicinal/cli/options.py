@@ -12,6 +12,7 @@ __all__ = [
     "Columns",
     "Data",
     "Debug",
+    "Defuse",
     "Drop",
     "DropMissing",
     "Format",
@@ -67,6 +68,14 @@ To = Annotated[
         "--to",
         case_sensitive=False,
         help="What to write. By default the name of FILE tells; csv on standard output.",
+        rich_help_panel=_FILES,
+    ),
+]
+Defuse = Annotated[
+    bool,
+    typer.Option(
+        "--defuse-formulas",
+        help="Put ' before words that a spreadsheet would run, as =SUM(A1).",
         rich_help_panel=_FILES,
     ),
 ]
@@ -149,7 +158,13 @@ Settings = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", metavar="N", help="Makes what is drawn at random repeatable."),
+    typer.Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        max=2**32 - 1,
+        help="Makes what is drawn at random repeatable.",
+    ),
 ]
 Jobs = Annotated[
     int | None,

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from vicinal.cli.contents import is_number, kind_of
+from vicinal.cli.formulas import defused
 from vicinal.cli.kinds import Kind, kind_of_name, known_suffixes
-from vicinal.cli.running import remark
+from vicinal.cli.overwriting import refuse_overwriting
+from vicinal.cli.running import WrongUsage, remark, say_held_back
 from vicinal.cli.sources import STANDARD
+from vicinal.cli.streams import writing_results
+from vicinal.cli.tables import some_columns
+from vicinal.cli.wording import printable
 from vicinal.files import check_target, whole_file
 
 if TYPE_CHECKING:
@@ -29,13 +35,18 @@ class Destination:
     path : Path
         STANDARD: standard output.
     kind : Kind
+    defuse : bool
+        Whether formulas among words are to be text to spreadsheets.
     """
 
     path: Path
     kind: Kind
+    defuse: bool = False
 
     @classmethod
-    def of(cls, path: Path | None, asked: Kind | None) -> "Destination":
+    def of(
+        cls, path: Path | None, asked: Kind | None, *read: Path, defuse: bool = False
+    ) -> "Destination":
         """Checked before the work whose result is to be written.
 
         Parameters
@@ -44,22 +55,18 @@ class Destination:
             None or "-": standard output.
         asked : Kind or None
             None: as the name tells, CSV on standard output.
+        *read : Path
+            Files that must stay as they are.
+        defuse : bool, default=False
+            See the attribute.
         """
-        if path is None or path == STANDARD:
-            kind = asked or Kind.csv
-            if not kind.is_text and sys.stdout.isatty():
-                raise ValueError(
-                    f"{kind.value} is nothing for a terminal: name a file with -o, or use a pipe"
-                )
-            return cls(STANDARD, kind)
-        check_target(path, "the table")
-        found = asked or kind_of_name(path)
-        if found is None:
-            raise ValueError(
-                f"'{path}' has no suffix of a table: use {known_suffixes()}, or say by --to what "
-                "to write"
+        found = cls(*_checked(path, asked), defuse)
+        refuse_overwriting({"--output": found.path}, *read)
+        if defuse and not found.kind.is_text:
+            raise WrongUsage(
+                f"--defuse-formulas is for text: {found.kind.value} tells words from formulas"
             )
-        return cls(path, found)
+        return found
 
     def write(
         self, frame: "pl.DataFrame", *, target: str | None = None, is_matrix: bool = True
@@ -75,34 +82,75 @@ class Destination:
             Whether NumPy's files hold a matrix where there is one other column, too.
         """
         stream = io.BytesIO()
+        frame = defused(frame) if self.defuse else frame
         if self.kind in (Kind.npy, Kind.npz):
             _write_arrays(self.kind, _arrays(frame, target, is_matrix), stream)
         else:
             _WRITERS[self.kind](frame, stream)
+        content = stream.getbuffer()
         if self.path == STANDARD:
-            sys.stdout.buffer.write(stream.getbuffer())
-            sys.stdout.buffer.flush()
+            say_held_back()
+            with writing_results():
+                sys.stdout.buffer.write(_shown(content) if _is_terminal() else content)
             return
-        content: bytes | memoryview = stream.getbuffer()
-        if self.path.suffix.lower() == ".gz":
-            content = gzip.compress(content, mtime=0)  # the same table makes the same file
+        is_zipped = self.path.suffix.lower() == ".gz"  # the same table makes the same file
         with whole_file(self.path) as file:
-            file.write(content)
+            file.write(gzip.compress(content, mtime=0) if is_zipped else content)
+
+
+def _checked(path: Path | None, asked: Kind | None) -> tuple[Path, Kind]:
+    if path is None or path == STANDARD:
+        kind = asked or Kind.csv
+        if not kind.is_text and _is_terminal():
+            raise ValueError(
+                f"{kind.value} is nothing for a terminal: name a file with -o, or use a pipe"
+            )
+        return STANDARD, kind
+    check_target(path, "the table")
+    found = asked or kind_of_name(path)
+    if found is None:
+        raise ValueError(
+            f"'{path}' has no suffix of a table: use {known_suffixes()}, or say by --to what "
+            "to write"
+        )
+    return path, found
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _shown(content: memoryview) -> bytes:
+    """Text as a terminal may have it; a pipe or a file gets it as it is."""
+    return printable(str(content, "utf-8"), keep="\t\n").encode(errors="backslashreplace")
 
 
 _WRITERS: dict[Kind, Callable[["pl.DataFrame", BinaryIO], None]] = {
-    Kind.csv: lambda frame, stream: frame.write_csv(stream),
-    Kind.tsv: lambda frame, stream: frame.write_csv(stream, separator="\t"),
+    Kind.csv: lambda frame, stream: _write_text(frame, stream, ","),
+    Kind.tsv: lambda frame, stream: _write_text(frame, stream, "\t"),
     Kind.parquet: lambda frame, stream: frame.write_parquet(stream),
     Kind.arrow: lambda frame, stream: frame.write_ipc(stream),
 }
 
 
+def _write_text(frame: "pl.DataFrame", stream: BinaryIO, separator: str) -> None:
+    import polars as pl
+
+    for column in frame:
+        if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+            raise ValueError(
+                f"column {column.name!r} is of type {column.dtype}, which no text can hold: write "
+                ".parquet or .arrow"
+            )
+    frame.write_csv(stream, separator=separator)
+
+
 def _arrays(frame: "pl.DataFrame", target: str | None, is_matrix: bool) -> "dict[str, NDArray]":
     if target is None or frame.width == 1:
         return {"X": _array(frame, is_matrix)}
-    y = _array(frame.select(target), False)
-    return {"X": _array(frame.drop(target), is_matrix), "y": y}
+    y = _array(some_columns(frame, [target]), False)
+    others = [name for name in frame.columns if name != target]
+    return {"X": _array(some_columns(frame, others), is_matrix), "y": y}
 
 
 def _write_arrays(kind: Kind, arrays: "dict[str, NDArray]", stream: BinaryIO) -> None:
@@ -118,16 +166,26 @@ def _write_arrays(kind: Kind, arrays: "dict[str, NDArray]", stream: BinaryIO) ->
 
 def _array(frame: "pl.DataFrame", is_matrix: bool) -> "NDArray":
     """Numbers, or one column of words."""
-    import polars as pl
-
-    words = [
-        column.name
-        for column in frame
-        if not (column.dtype.is_numeric() or column.dtype == pl.Boolean)
-    ]
+    words = [column.name for column in frame if not is_number(column)]
     if words and frame.width > 1:
-        raise ValueError(
-            f"NumPy's files hold numbers, and {words[0]!r} is text: write .csv, .parquet or .arrow"
-        )
+        raise _not_for_numpy(f"{words[0]!r} is {kind_of(frame[words[0]])}")
+    for column in frame:
+        if column.null_count():
+            raise _not_for_numpy(f"{column.name!r} has gaps")
+        if column.dtype.is_integer() and _loses_digits(column, frame):
+            raise _not_for_numpy(f"{column.name!r} has more digits than floating point keeps")
     array = frame.to_numpy().astype(str) if words else frame.to_numpy()
     return array if is_matrix or frame.width > 1 else array[:, 0]
+
+
+def _not_for_numpy(reason: str) -> ValueError:
+    return ValueError(f"NumPy's files hold numbers, and {reason}: write .csv, .parquet or .arrow")
+
+
+def _loses_digits(column: "pl.Series", frame: "pl.DataFrame") -> bool:
+    """Whether the common type of the columns, float64, would change whole numbers."""
+    import polars as pl
+
+    if all(dtype == column.dtype for dtype in frame.dtypes):
+        return False
+    return bool((column.cast(pl.Float64).cast(column.dtype, strict=False) != column).any())

@@ -1,22 +1,24 @@
 """From a table to the numbers and classes that a model is given."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vicinal.cli.columns import Columns
 from vicinal.cli.contents import category_labels, is_number, kind_of, stray_word
+from vicinal.cli.labels import classes_of, meanings
 from vicinal.cli.running import remark
-from vicinal.cli.tables import Table
+from vicinal.cli.tables import Table, some_columns
 from vicinal.cli.wording import plural, some
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Rows", "classes_of", "prepare"]
+__all__ = ["Rows", "prepare"]
 
 _MOST_GAPS = 3
+_LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -29,20 +31,23 @@ class Rows:
         Numbers; a matrix where the columns have no names.
     y : ndarray or None
         Classes.
-    frame : polars.DataFrame
-        The same rows of the whole table.
+    places : ndarray
+        Positions of these rows in the table.
     columns : Columns
     """
 
     X: "pl.DataFrame | NDArray"
     y: "NDArray | None"
-    frame: "pl.DataFrame"
+    places: "NDArray"
     columns: Columns
+
+    def __len__(self) -> int:
+        return len(self.places)
 
     def take(self, positions: "NDArray") -> "Rows":
         """Some of them."""
         y = None if self.y is None else self.y[positions]
-        return Rows(self.X[positions], y, self.frame[positions], self.columns)
+        return Rows(self.X[positions], y, self.places[positions], self.columns)
 
 
 def prepare(
@@ -73,17 +78,25 @@ def prepare(
     -------
     Rows
     """
-    chosen = columns.select(table)
+    names = columns.names_in(table)
+    chosen = some_columns(table.frame, names)
+    chosen.columns = list(columns.sources)
     _refuse_words(table, chosen, columns)
     target = columns.target_in(table) if with_target else None
     needed = chosen if target is None else chosen.with_columns(table.frame[target].alias(target))
     whole = _whole_rows(table, needed, drop_missing, chosen.columns if can_choose else ())
+    _refuse_huge(table, chosen, whole)
+    labels = {
+        source: _as_known(category_labels(table, name), columns.categories[source])
+        for source, name in zip(columns.sources, names, strict=True)
+        if source in columns.categories
+    }
     if not ignore_unknown:
-        _refuse_unknown(table, chosen, columns, whole)
-    chosen, frame = chosen.filter(whole), table.frame.filter(whole)
-    X = _numbers(chosen, columns)
-    y = None if target is None else classes_of(frame[target], table.name)
-    return Rows(X if columns.is_named else X.to_numpy(), y, frame, columns)
+        _refuse_unknown(table, labels, columns, whole)
+    X = _numbers(chosen, labels, columns).filter(whole)
+    y = None if target is None else classes_of(table, target, whole)
+    places = whole.arg_true().to_numpy()
+    return Rows(X if columns.is_named else X.to_numpy(), y, places, columns)
 
 
 def _refuse_words(table: Table, chosen: "pl.DataFrame", columns: Columns) -> None:
@@ -95,7 +108,30 @@ def _refuse_words(table: Table, chosen: "pl.DataFrame", columns: Columns) -> Non
             )
 
 
-def _numbers(chosen: "pl.DataFrame", columns: Columns) -> "pl.DataFrame":
+def _refuse_huge(table: Table, chosen: "pl.DataFrame", whole: "pl.Series") -> None:
+    """Raise an error where squares would overflow, in the words of the table."""
+    for column in chosen:
+        if not column.dtype.is_float():
+            continue
+        huge = whole & (column.abs() > _LARGEST).fill_null(value=False)
+        if huge.any():
+            row = huge.arg_true()[0]
+            raise ValueError(
+                f"column {column.name!r} of {table.name} has {column[row]:g} in "
+                f"{table.where(row)}: squares of numbers beyond {_LARGEST:g} overflow; correct "
+                "it, or scale the column down"
+            )
+
+
+def _as_known(labels: "pl.Series", values: list[str]) -> "pl.Series":
+    """Categories in the words that the model knows them by."""
+    meant = meanings(labels.drop_nulls().unique().to_list(), values)
+    return labels.replace(meant) if meant else labels
+
+
+def _numbers(
+    chosen: "pl.DataFrame", labels: "dict[str, pl.Series]", columns: Columns
+) -> "pl.DataFrame":
     """All of one type: double precision, unless everything is single."""
     import polars as pl
 
@@ -105,9 +141,8 @@ def _numbers(chosen: "pl.DataFrame", columns: Columns) -> "pl.DataFrame":
     for name in columns.sources:
         column = chosen[name]
         if name in columns.categories:
-            labels = category_labels(column)
             series += [
-                (labels == value).cast(dtype).alias(f"{name}={value}")
+                (labels[name] == value).cast(dtype).alias(f"{name}={value}")
                 for value in columns.categories[name]
             ]
         else:
@@ -180,51 +215,14 @@ def _infinite(table: Table, name: str, row: int) -> str:
 
 
 def _refuse_unknown(
-    table: Table, chosen: "pl.DataFrame", columns: Columns, whole: "pl.Series"
+    table: Table, labels: "dict[str, pl.Series]", columns: Columns, whole: "pl.Series"
 ) -> None:
     for name, values in columns.categories.items():
-        labels = category_labels(chosen[name])
-        unknown = whole & ~labels.is_in(values).fill_null(value=True)
+        unknown = whole & ~labels[name].is_in(values).fill_null(value=True)
         if unknown.any():
             row = unknown.arg_true()[0]
             raise ValueError(
-                f"column {name!r} of {table.name} has {labels[row]!r} in {table.where(row)}, a "
-                f"category that the model has not seen (it knows {some(values)}): correct it, or "
-                "let it count as none of them (--ignore-unknown)"
+                f"column {name!r} of {table.name} has {labels[name][row]!r} in "
+                f"{table.where(row)}, a category that the model has not seen (it knows "
+                f"{some(values)}): correct it, or let it count as none of them (--ignore-unknown)"
             )
-
-
-def classes_of(column: "pl.Series", table: str) -> "NDArray":
-    """A column as classes: whole numbers, words, or true and false.
-
-    Parameters
-    ----------
-    column : polars.Series
-        Without gaps.
-    table : str
-        Name of the table, for messages.
-
-    Returns
-    -------
-    ndarray
-        Of int, str or bool.
-    """
-    import polars as pl
-
-    what = f"the target {column.name!r} of {table}"
-    if column.dtype.is_float():
-        if not (column % 1 == 0).all():
-            raise ValueError(
-                f"{what} has numbers with fractions ({some(_fractions(column), 3)}): vicinal "
-                "learns from classes; put the values into bins first, or choose another column"
-            )
-        column = column.cast(pl.Int64)
-    if column.dtype.is_integer() or column.dtype == pl.Boolean:
-        return column.to_numpy()
-    if column.dtype in (pl.String, pl.Categorical, pl.Enum):
-        return column.cast(pl.String).to_numpy().astype(str)
-    raise ValueError(f"{what} is {column.dtype}: classes are words, whole numbers or true/false")
-
-
-def _fractions(column: "pl.Series") -> Iterable[float]:
-    return column.filter(column % 1 != 0).unique(maintain_order=True).to_list()

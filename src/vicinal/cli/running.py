@@ -4,12 +4,16 @@ import shlex
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any
+
+from vicinal.cli.streams import abandon, writing_results
+from vicinal.cli.wording import printable
 
 if TYPE_CHECKING:
     import typer
@@ -24,6 +28,8 @@ __all__ = [
     "remark",
     "run_app",
     "running",
+    "say_held_back",
+    "warn",
 ]
 
 WRONG_USAGE = 2
@@ -31,6 +37,7 @@ INTERRUPTED = 130  # what shells report for a command stopped by Ctrl-C
 
 _arguments: ContextVar[Sequence[str] | None] = ContextVar("arguments", default=None)
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+_held_back: ContextVar[list[str] | None] = ContextVar("held_back", default=None)
 
 
 def run_app(app: "typer.Typer", args: Sequence[str] | None) -> int:
@@ -44,15 +51,28 @@ def run_app(app: "typer.Typer", args: Sequence[str] | None) -> int:
     """
     token = _arguments.set(args)
     try:
-        return app(args=args, prog_name="vicinal", standalone_mode=False) or 0
+        # What --help writes; a command tells its own errors, but for --debug.
+        with nullcontext() if _is_debug() else writing_results():
+            return app(args=args, prog_name="vicinal", standalone_mode=False) or 0
+    except SystemExit:  # typer's answer where the reader of --help has left
+        return 0
     except Exception as error:
-        if not hasattr(error, "format_message"):  # typer's own errors, about the arguments
-            raise
+        return _failed(error)
+    finally:
+        _arguments.reset(token)
+
+
+def _failed(error: Exception) -> int:
+    """Say what went wrong; the exit code."""
+    if hasattr(error, "format_message"):  # typer's own errors, about the arguments
         context = getattr(error, "ctx", None)
         note(_with_help(error.format_message(), context.command_path if context else "vicinal"))
         return getattr(error, "exit_code", WRONG_USAGE)
-    finally:
-        _arguments.reset(token)
+    if _is_debug():
+        _say("".join(traceback.format_exception(error)).rstrip())
+    else:
+        note(_message(error))
+    return 1
 
 
 def command_line() -> str:
@@ -65,15 +85,44 @@ def _given() -> Sequence[str]:
     return sys.argv[1:] if arguments is None else arguments
 
 
+def _is_debug() -> bool:
+    return "--debug" in _given()
+
+
 def note(line: str) -> None:
-    """Say what has to be said beside the results: on standard error."""
-    print(f"vicinal: {line}", file=sys.stderr, flush=True)
+    """Say what has to be said beside the results, now: on standard error."""
+    _say(f"vicinal: {' '.join(line.split())}")
+
+
+def _say(text: str) -> None:
+    """Lines to standard error; what would steer a terminal is shown instead."""
+    try:
+        print(printable(text, keep="\n"), file=sys.stderr, flush=True)
+    except OSError:  # nobody can be told; the exit code has to do
+        abandon(sys.stderr)
+
+
+def warn(line: str) -> None:
+    """Say what may be wrong, once the work is done: an error stands alone."""
+    held_back = _held_back.get()
+    if held_back is None:
+        note(line)
+    else:
+        held_back.append(line)
 
 
 def remark(line: str) -> None:
-    """Say what is good to know, unless the command is to be quiet."""
+    """Say what is good to know, once the work is done, unless the command is to be quiet."""
     if not _quiet.get():
+        warn(line)
+
+
+def say_held_back() -> None:
+    """Say what had to wait: the results are there."""
+    held_back = _held_back.get() or []
+    for line in held_back:
         note(line)
+    held_back.clear()
 
 
 @contextmanager
@@ -91,13 +140,14 @@ def running(debug: bool, quiet: bool = False) -> Iterator["Interrupts"]:
     ------
     Interrupts
     """
-    token = _quiet.set(quiet)
+    tokens = _quiet.set(quiet), _held_back.set([])
     try:
         with _errors_in_one_line(debug), Interrupts() as interrupts:
             yield interrupts
-            sys.stdout.flush()  # here, where a closed pipe is handled, not at exit
+            say_held_back()
     finally:
-        _quiet.reset(token)
+        _quiet.reset(tokens[0])
+        _held_back.reset(tokens[1])
 
 
 class WrongUsage(Exception):  # noqa: N818  (a name of what happened, as Interrupted)
@@ -162,10 +212,11 @@ def _errors_in_one_line(debug: bool) -> Iterator[None]:
         except WrongUsage as error:
             note(_with_help(str(error), " ".join(["vicinal", *_given()[:1]])))
             raise typer.Exit(WRONG_USAGE) from None
-        except BrokenPipeError:  # the reader of our output has left; typer ends quietly
-            raise
+        except BrokenPipeError:  # the reader of our output has left, with what it wanted
+            raise typer.Exit(0) from None
         except Exception as error:
             if debug:
+                say_held_back()
                 raise
             note(_message(error))
             raise typer.Exit(1) from None
@@ -174,13 +225,15 @@ def _errors_in_one_line(debug: bool) -> Iterator[None]:
 def _message(error: Exception) -> str:
     """The error in one line; one that was not foreseen also says how to learn more."""
     line = " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory{': ' * bool(line)}{line}"
     if isinstance(error, OSError | ValueError | ImportError) and line:
         return line
     return f"{type(error).__name__}: {line} (run again with --debug to see where)"
 
 
 def _warn(message: Warning | str, *details: Any, **more: Any) -> None:
-    note("warning: " + " ".join(str(message).split()))
+    warn("warning: " + " ".join(str(message).split()))
 
 
 def _with_help(message: str, command: str) -> str:

@@ -13,7 +13,7 @@ from vicinal.cli.judging import Judgment, judge, needs_classes
 from vicinal.cli.models import SavedModel
 from vicinal.cli.output import Destination
 from vicinal.cli.rows import Rows, prepare
-from vicinal.cli.running import WrongUsage, note, remark, running
+from vicinal.cli.running import WrongUsage, remark, running, warn
 from vicinal.cli.screens import show_facts, show_json
 from vicinal.cli.tables import Table, read_table
 from vicinal.cli.wording import examples, some
@@ -57,6 +57,7 @@ def score(
     kind: options.Format = None,
     header: options.Header = None,
     to: options.To = None,
+    defuse: options.Defuse = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -71,8 +72,10 @@ def score(
     each row left out in turn, in the learned metric and without it.
     """
     with running(debug, quiet):
-        _check_usage(per_row, as_json, output, to, keep, keep_all)
-        destination = Destination.of(output, to) if per_row else None
+        _check_usage(per_row, as_json, output, to, keep, keep_all, defuse)
+        destination = None
+        if per_row:
+            destination = Destination.of(output, to, model, data, defuse=defuse)
         saved = SavedModel.at(model)
         table = read_table(data, kind, header=header)
         rows = _rows(saved, table, target, drop_missing, ignore_unknown)
@@ -85,7 +88,7 @@ def score(
         elif as_json:
             show_json(_facts(saved, judgment, data))
         else:
-            words = {"Rows": str(len(rows.frame)), **judgment.words}
+            words = {"Rows": str(len(rows)), **judgment.words}
             show_facts(words, title=f"{saved.header.model} of {model} on {data}")
 
 
@@ -94,7 +97,8 @@ def _check_usage(per_row: bool, as_json: bool, *about_rows: Any) -> None:
         raise WrongUsage("--json is for the score of all rows: choose it or --per-row")
     if not per_row and any(about_rows):
         raise WrongUsage(
-            "--output, --to, --keep and --keep-all are for a table: use --per-row, too"
+            "--output, --to, --keep, --keep-all and --defuse-formulas are for a table: use "
+            "--per-row, too"
         )
 
 
@@ -136,5 +140,5 @@ def _rows(
         ignore_unknown=ignore_unknown,
     )
     if saved.was_fitted_to(rows):
-        note("warning: the model was fitted to these very rows, so that the score flatters it")
+        warn("warning: the model was fitted to these very rows, so that the score flatters it")
     return rows

@@ -5,15 +5,23 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from vicinal.cli.running import say_held_back
+from vicinal.cli.streams import writing_results
+from vicinal.cli.wording import printable
+
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
-__all__ = ["duration", "number", "show_facts", "show_json", "show_table", "size"]
+__all__ = ["duration", "number", "show_facts", "show_json", "show_lines", "show_table", "size"]
 
 
 def show_json(facts: Mapping[str, Any]) -> None:
     """Facts for machines, on standard output; what JSON has no number for is null."""
-    print(json.dumps(_plain(facts), indent=2, allow_nan=False))
+    say_held_back()
+    text = json.dumps(_plain(facts), indent=2, allow_nan=False)
+    with writing_results():
+        print(text.replace("\x7f", "\\u007f"))  # the one control character that json leaves
 
 
 def _plain(value: Any) -> Any:
@@ -37,11 +45,12 @@ def show_facts(facts: Mapping[str, str], title: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    title = printable(title)
     table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")  # nothing is cut
     for name, value in facts.items():
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(printable(name)), Text(printable(value)))
     _print(table)
 
 
@@ -77,14 +86,27 @@ def show_table(
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # as it is: brackets are no markup
+        table.add_row(*(Text(printable(cell)) for cell in row))  # brackets are no markup
     _print(table)
 
 
-def _print(table: "Table") -> None:
+def show_lines(text: str) -> None:
+    """Lines for people, unwrapped, so that a path in them can be copied."""
+    from rich.text import Text
+
+    _print(Text(printable(text, keep="\n")), soft_wrap=True)
+
+
+def _print(what: "Table | Text", **options: Any) -> None:
     from rich.console import Console
 
-    Console().print(table)
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # for `running`, instead of rich's own end
+
+    say_held_back()
+    with writing_results():
+        Screen(highlight=False).print(what, **options)
 
 
 def number(value: float) -> str:

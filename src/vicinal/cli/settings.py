@@ -102,4 +102,10 @@ def merge(
             twice = given[name][0] if name in given else "--set"
             raise WrongUsage(f"--set {name}: {twice} has set it already")
         parameters[name] = value
+    _check_seed(parameters.get("random_state"))
     return parameters
+
+
+def _check_seed(seed: Any) -> None:
+    if isinstance(seed, int) and not 0 <= seed < 2**32:
+        raise WrongUsage(f"--set random_state={seed} must lie between 0 and {2**32 - 1}")

@@ -18,7 +18,12 @@ STANDARD = Path("-")  # standard input or output
 
 _GZIP = b"\x1f\x8b"
 
-_NAMES = {Kind.parquet: "Parquet", Kind.arrow: "Arrow", Kind.npy: "NumPy", Kind.npz: "NumPy"}
+_FILES = {
+    Kind.parquet: "a Parquet file",
+    Kind.arrow: "an Arrow file",
+    Kind.npy: "a NumPy file",
+    Kind.npz: "a NumPy file",
+}
 
 
 @dataclass(frozen=True)
@@ -85,14 +90,12 @@ class Source:
         found = kind_of_content(self.beginning)
         if asked is not None and found in (asked, None):
             if found is None and not asked.is_text:
-                raise ValueError(
-                    f"{self.name} is not a {_NAMES[asked]} file (--format {asked.value})"
-                )
+                raise ValueError(f"{self.name} is not {_FILES[asked]} (--format {asked.value})")
             return asked
         if asked is not None and found is not None:
             raise ValueError(
-                f"{self.name} is not {asked.value}: it begins like a {_NAMES[found]} file; leave "
-                "--format out, or correct it"
+                f"{self.name} is not {asked.value}: it begins like {_FILES[found]}; leave --format "
+                "out, or correct it"
             )
         return found or self._kind_of_text()
 
@@ -107,7 +110,7 @@ class Source:
                 "by --format"
             )
         if not named.is_text:
-            raise ValueError(f"{self.name} is not a {_NAMES[named]} file, in spite of its name")
+            raise ValueError(f"{self.name} is not {_FILES[named]}, in spite of its name")
         return named
 
 

@@ -1,12 +1,13 @@
 """Tables from files and standard input: CSV, TSV, Parquet, Arrow, .npy and .npz."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.kinds import Kind
 from vicinal.cli.sources import Source
+from vicinal.cli.streams import errors_of_libraries_hidden
 from vicinal.cli.wording import some
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Table", "read_table", "unnamed_columns"]
+__all__ = ["Table", "read_table", "some_columns", "unnamed_columns"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,9 @@ class Table:
         The column that is known to hold classes: y of an .npz file.
     line_of : callable or None
         From the position of a row to its line; None where there are no lines.
+    cells : callable or None
+        From names of columns to a table of them as text, cell by cell as the file has
+        it. None: the file holds values, those of `frame`.
     """
 
     frame: "pl.DataFrame"
@@ -39,6 +43,19 @@ class Table:
     is_named: bool = True
     target: str | None = None
     line_of: Callable[[int], int] | None = None
+    cells: "Callable[[Sequence[str]], pl.DataFrame] | None" = None
+
+    def as_written(self, names: Sequence[str]) -> "pl.DataFrame":
+        """Columns as they stand in the file: what is written 007 or 1e2 is no number there."""
+        return some_columns(self.frame, names) if self.cells is None else self.cells(names)
+
+    def words(self, name: str) -> "pl.Series":
+        """A column as written, without blanks around the words; null where `frame` has a gap."""
+        column = self.as_written([name])[name]
+        if self.cells is None:
+            return column
+        words = column.str.strip_chars()
+        return words.set(self.frame[name].is_null() | (words == ""), None)
 
     def where(self, row: int) -> str:
         """The row at a position, as people count in the file."""
@@ -78,6 +95,13 @@ def read_table(path: Path, kind: Kind | None = None, *, header: bool | None = No
     return table
 
 
+def some_columns(frame: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
+    """Columns by their names; to polars' own select, "*" and "^.*$" are patterns."""
+    import polars as pl
+
+    return pl.DataFrame([frame[name] for name in names])
+
+
 def unnamed_columns(n: int) -> list[str]:
     """Names for the columns of a matrix."""
     return [f"x{i + 1}" for i in range(n)]
@@ -99,7 +123,8 @@ def _text(source: Source, kind: Kind, header: bool | None) -> Table:
 def _parquet(source: Source, kind: Kind, header: bool | None) -> Table:
     import polars as pl
 
-    return Table(_read(lambda: pl.read_parquet(source.stream), source, "Parquet"), source.name)
+    frame = _read(lambda: pl.read_parquet(source.stream), source, "Parquet")
+    return Table(_named(frame, source.name), source.name)
 
 
 def _arrow(source: Source, kind: Kind, header: bool | None) -> Table:
@@ -107,7 +132,19 @@ def _arrow(source: Source, kind: Kind, header: bool | None) -> Table:
 
     is_file = source.beginning.startswith(b"ARROW1")
     read: Any = pl.read_ipc if is_file else pl.read_ipc_stream
-    return Table(_read(lambda: read(source.stream), source, "Arrow"), source.name)
+    frame = _read(lambda: read(source.stream), source, "Arrow")
+    return Table(_named(frame, source.name), source.name)
+
+
+def _named(frame: "pl.DataFrame", name: str) -> "pl.DataFrame":
+    """With names for all columns, as text has them: what has none is called by its place."""
+    if "" not in frame.columns:
+        return frame
+    names = [column or f"column{i + 1}" for i, column in enumerate(frame.columns)]
+    if len({*names}) < len(names):
+        raise ValueError(f"{name} has a column without a name: give it one")
+    frame.columns = names
+    return frame
 
 
 def _npy(source: Source, kind: Kind, header: bool | None) -> Table:
@@ -146,12 +183,15 @@ def _read(reader: Callable[[], Any], source: Source, kind: str) -> Any:
     import polars as pl
 
     # A damaged file can make a reader fail in any way, polars by a panic that is no Exception.
-    panic: type[BaseException] = getattr(pl.exceptions, "PanicException", Exception)
+    panic: type[BaseException] = pl.exceptions.PanicException
     try:
-        return reader()
-    except (Exception, panic) as error:
+        with errors_of_libraries_hidden():
+            return reader()
+    except Exception as error:
         reason = str(error).partition("\n")[0]
-        raise ValueError(f"{source.name} cannot be read as a {kind} file: {reason}") from error
+        raise ValueError(f"{source.name} cannot be read as {kind}: {reason}") from error
+    except panic as error:
+        raise ValueError(f"{source.name} cannot be read as {kind}: it is damaged") from error
 
 
 def _loaded(source: Source) -> "NDArray":

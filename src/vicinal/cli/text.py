@@ -4,14 +4,14 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.kinds import Kind
 from vicinal.cli.running import remark
 from vicinal.cli.sources import Source
-from vicinal.cli.tables import Table, unnamed_columns
+from vicinal.cli.tables import Table, some_columns, unnamed_columns
 from vicinal.cli.wording import plural
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class _Text:
         """Number of the last line, and fields, of every record; an empty line has none."""
         lines = io.TextIOWrapper(io.BytesIO(self.raw), "utf-8", newline="")
         reader = csv.reader(lines, delimiter=self.separator)
+        csv.field_size_limit(len(self.raw))  # a limit for all readers, and too low for a long text
         for fields in reader:
             yield self.n_before + reader.line_num, fields
 
@@ -86,14 +87,21 @@ def read_text(source: Source, kind: Kind, header: bool | None) -> Table:
     try:
         names = [name.strip() for name in next(text.records())[1]]
         text = replace(text, has_header=_has_header(text.name, names, header))
-        frame = _tidied(_parsed(text, _checked_names(text, names)))
+        all_names = _checked_names(text, names)
+        frame = _tidied(_parsed(text, all_names))
     except UnicodeDecodeError:
         raise _wrong_encoding(text) from None
     except csv.Error as error:
         raise ValueError(f"{source.name} cannot be read as {kind.value}: {error}") from None
     if text.has_header and names[:1] == [""]:
         frame = _without_row_numbers(frame, text.name)
-    return Table(frame, text.name, line_of=text.line_of)
+
+    return Table(
+        frame,
+        text.name,
+        line_of=text.line_of,
+        cells=lambda some: some_columns(_cells(text, all_names, some), some),
+    )
 
 
 def _checked(source: Source) -> bytes:
@@ -101,15 +109,16 @@ def _checked(source: Source) -> bytes:
     raw = source.bytes
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ValueError(f"{source.name} is encoded in UTF-16: save it in UTF-8")
-    if b"\0" in raw[:65536]:
+    if b"\0" in raw:
         raise ValueError(f"{source.name} is no text, nor any other kind of table known here")
     raw = raw.removeprefix(_BYTE_ORDER_MARK)
     if b"\n" not in raw:
         raw = raw.replace(b"\r", b"\n")  # as in files of old Macs
-    raw = raw.rstrip(b"\r\n ")
-    if not raw.strip():
+    content = raw.rstrip(b"\r\n ")
+    if not content.strip():
         raise ValueError(f"{source.name} is empty: a table has a line of names and rows")
-    return raw + b"\n"
+    blanks = re.match(rb" *", raw[len(content) :])  # of the last cell
+    return content + (blanks.group() if blanks else b"") + b"\n"
 
 
 def _separator(first: str) -> str:
@@ -148,26 +157,63 @@ def _checked_names(text: _Text, names: list[str]) -> list[str]:
 def _parsed(text: _Text, names: list[str]) -> "pl.DataFrame":
     import polars as pl
 
-    decimal_comma = text.separator == ";" and re.search(rb"\d,\d", text.raw) is not None
+    commas = re.search(rb"\d+,\d+", text.raw) if text.separator == ";" else None
     try:
-        frame = pl.read_csv(
-            text.raw,
-            has_header=text.has_header,
-            separator=text.separator,
-            infer_schema_length=None,
-            decimal_comma=decimal_comma,
-        )
-    except pl.exceptions.PolarsError as error:
+        frame = _read(text, infer_schema_length=None, decimal_comma=commas is not None)
+    except pl.exceptions.PolarsError as error:  # among them a guess that was no number
         _refuse_ragged(text, len(names))
         if "utf-8" in str(error):
             raise _wrong_encoding(text) from None
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"{text.name} cannot be read as a table: {reason}") from error
+        _refuse_stray_quotes(text)
+        frame = _read_as_words(text)
+    if b'"' in text.raw and sum(1 for _ in text.records()) != frame.height + text.has_header:
+        _refuse_stray_quotes(text)  # one in the line of names makes polars lose rows
+    if commas is not None and any(dtype.is_float() for dtype in frame.dtypes):
+        number = commas.group().decode()
+        remark(f"commas in {text.name} are decimal: {number} is {number.replace(',', '.')}")
     # A row that is too short has no value in the last column.
     if frame.height and frame[:, -1].null_count():
         _refuse_ragged(text, len(names))
     frame.columns = names
     return frame
+
+
+def _read(text: _Text, **options: Any) -> "pl.DataFrame":
+    import polars as pl
+
+    return pl.read_csv(text.raw, has_header=text.has_header, separator=text.separator, **options)
+
+
+def _read_as_words(text: _Text) -> "pl.DataFrame":
+    import polars as pl
+
+    try:
+        return _read(text, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{text.name} cannot be read as a table: {reason}") from error
+
+
+def _cells(text: _Text, names: list[str], some: Sequence[str]) -> "pl.DataFrame":
+    """Columns as text, with all their blanks and zeros."""
+    places = {name: place for place, name in enumerate(names)}
+    some = sorted(some, key=places.__getitem__)
+    frame = _read(text, infer_schema=False, columns=[places[name] for name in some])
+    frame.columns = some
+    return frame
+
+
+def _refuse_stray_quotes(text: _Text) -> None:
+    """Raise an error if a quote stands inside a field that is not quoted, or is not closed."""
+    before, lines = text.n_before, text.raw.split(b"\n")
+    for last, _ in text.records():
+        record = b"\n".join(lines[before - text.n_before : last - text.n_before])
+        if record.count(b'"') % 2:
+            raise ValueError(
+                f"{text.name} has a stray quote in line {before + 1}: put the field into quotes, "
+                "and double those inside"
+            )
+        before = last
 
 
 def _refuse_ragged(text: _Text, n_columns: int) -> None:
@@ -198,7 +244,8 @@ def _tidied(frame: "pl.DataFrame") -> "pl.DataFrame":
     import polars as pl
 
     words = [column for column in frame if column.dtype == pl.String]
-    return frame.with_columns([_as_numbers(column.str.strip_chars()) for column in words])
+    frame = frame.with_columns([_as_numbers(column.str.strip_chars()) for column in words])
+    return frame.with_columns(pl.col(pl.Int128).cast(pl.Float64))  # which few can deal with
 
 
 def _as_numbers(words: "pl.Series") -> "pl.Series":

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["closest", "counted", "examples", "plural", "some"]
+__all__ = ["closest", "counted", "examples", "plural", "printable", "some"]
 
 _MOST_NAMED = 8
 
@@ -12,6 +12,31 @@ _MOST_NAMED = 8
 def examples(*commands: str) -> str:
     """What stands below the options of a command in its help, line by line."""
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Text that does nothing to a terminal but stand there; the rest as Python writes it.
+
+    Parameters
+    ----------
+    text : str
+    keep : str
+        Characters that may do what they do: line breaks, tabs.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from vicinal.cli.wording import printable
+    >>> print(printable("\x1b[31mred\u202e é"))
+    \x1b[31mred\u202e é
+    """
+    if text.isprintable():
+        return text
+    hidden = {c for c in text if not c.isprintable() and c not in keep}
+    return text.translate({ord(c): c.encode("unicode_escape").decode() for c in hidden})
 
 
 def plural(n: int, noun: str, many: str | None = None) -> str:
