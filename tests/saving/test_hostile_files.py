@@ -280,6 +280,8 @@ def test_another_model_than_the_header_says(tmp_path):
         {"steps": "NeighborhoodComponents"},
         {"steps": [1]},
         {"versions": {"numpy": 2}},
+        {"versions": ["numpy"]},
+        {"steps": {"a": "b"}},
         {"model": None},
         {"vicinal": 3},
         {"checksum": ["x"]},

@@ -121,7 +121,10 @@ def solver_coordinates(A: NDArray, known: Moments) -> tuple[NDArray, NDArray]:
 
 def given_map(init: Any, n_components: int, n_features: int) -> NDArray:
     """The user's own map, if it has the right shape."""
-    start = check_array(init, dtype=np.float64, input_name="init", copy=True)
+    try:
+        start = check_array(init, dtype=np.float64, input_name="init", copy=True)
+    except TypeError as error:
+        raise TypeError(f"init={init!r} is neither a name nor an array of numbers.") from error
     if start.shape != (n_components, n_features):
         raise ValueError(
             f"init has shape {start.shape}, but n_components={n_components} and "

@@ -88,11 +88,12 @@ class ModelHeader:
 
     def _checked(self) -> "ModelHeader":
         """The same, if all entries are of the types that readers count on."""
+        containers = ((self.steps, list), (self.versions, dict), (self.metadata, dict))
+        if not all(isinstance(value, kind) for value, kind in containers):
+            raise ValueError("steps, versions or metadata are of another type than in a header")
         texts = (self.vicinal, self.model, self.created, self.checksum)
-        if not _are_texts([*texts, *_listed(self.steps), *_listed(self.versions)]):
+        if not _are_texts([*texts, *self.steps, *self.versions, *self.versions.values()]):
             raise ValueError("it has other entries than a header has")
-        if not isinstance(self.metadata, dict):
-            raise ValueError("metadata is not an object")
         return self
 
     def to_json(self) -> bytes:
@@ -114,13 +115,6 @@ def step_names(model: Any) -> list[str]:
     steps = [step for _, step in getattr(model, "steps", ())]
     steps = [step for step in steps if step is not None and not isinstance(step, str)]
     return [type(step).__name__ for step in steps or [model]]
-
-
-def _listed(value: Any) -> list[Any]:
-    """What is in a list, or keys and values of a dict; else one thing that is no text."""
-    if isinstance(value, dict):
-        return [*value, *value.values()]
-    return value if isinstance(value, list) else [None]
 
 
 def _are_texts(values: list[Any]) -> bool:
