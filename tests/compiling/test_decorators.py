@@ -94,8 +94,10 @@ def test_a_numba_without_our_interface_compiles_in_every_process(monkeypatch):
 IN_PYTHON = """
 import sys
 import numpy as np
-from neighborhood.conformance import ORACLE, assert_rows_agree
 from neighborhood.cases import Case
+from neighborhood.conformance import (
+    ORACLE, assert_columns_agree, assert_rows_agree, draw_coefficients,
+)
 from vicinal import DivergenceNeighbors
 from vicinal.divergence.divergences import DIVERGENCES
 from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs
@@ -109,12 +111,11 @@ for engine in (BlockedEngine(1), FusedEngine(1), TreeEngine(0.0, 1, leaf=4)):
     for dtype in (np.float64, np.float32):
         for law in (GAUSSIAN, COMPACT):
             pairs = Pairs.among(X.astype(dtype), np.arange(24) % 3)
-            sums, expected = engine.rows(pairs, law), ORACLE.rows(pairs, law)
-            assert_rows_agree(sums, expected, Case(pairs, law, rng))
-            slope = expected.finish().log_slope
-            columns = [each.columns(pairs, law, slope, np.ones_like(slope)).total
-                       for each in (engine, ORACLE)]
-            np.testing.assert_allclose(*columns, rtol=1e-4 if dtype is np.float32 else 1e-9)
+            case, expected = Case(pairs, law, rng), ORACLE.rows(pairs, law)
+            assert_rows_agree(engine.rows(pairs, law), expected, case)
+            rows = expected.finish()
+            given = pairs, law, rows.log_slope, draw_coefficients(case, rows)
+            assert_columns_agree(engine.columns(*given), ORACLE.columns(*given), case, given[-1])
 for name in DIVERGENCES:
     np.save(sys.stdout.buffer, DivergenceNeighbors(5, divergence=name).fit_transform(X))
 """
