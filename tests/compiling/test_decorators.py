@@ -63,7 +63,7 @@ def test_without_a_writable_folder_every_process_compiles_and_says_so_once(copy,
     # Where it is set, nothing is to be said.
     out, err = output(start(code, **nowhere(copy), NUMBA_CACHE_DIR=str(tmp_path / "kernels")))
     assert (out, err) == ("0.5", "")
-    assert any((tmp_path / "kernels").rglob("weights.rescale*"))
+    assert any((tmp_path / "kernels").rglob("*weights.rescale*"))
 
 
 def test_an_upgrade_never_runs_an_old_inner_kernel(copy):

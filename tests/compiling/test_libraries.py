@@ -22,6 +22,15 @@ def test_other_errors_are_the_library_s_own():
         fail(RuntimeError("another"))
 
 
+def test_a_library_that_has_to_be_compiled(monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    with (
+        pytest.raises(ImportError, match=r"this needs pynndescent, .* unset NUMBA_DISABLE_JIT"),
+        importing("pynndescent", "neighbors", "this"),
+    ):
+        pass
+
+
 def fail(error, otherwise=""):
     with importing("it", "that", "this", otherwise):
         raise error

@@ -9,6 +9,7 @@ read is compiled; what cannot be written is compiled again by the next process, 
 
 import hashlib
 import inspect
+import os
 import pickle
 import sys
 from contextlib import suppress
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import caching, serialize
+from numba.core import serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
@@ -30,6 +31,9 @@ __all__ = ["KernelCache"]
 
 # All that holds kernels, or settles how they are compiled: one change makes all of them anew.
 _SOURCES = ("compiling", "neighborhood/kernels", "divergence/kernels.py")
+
+# Installations that share a folder have one each in it.
+_INSTALLATION = f"vicinal-{hashlib.sha256(str(files('vicinal')).encode()).hexdigest()[:16]}"
 
 config: Any = numba.config  # its attributes are made at run time
 _SEAL_BYTES = hashlib.sha256().digest_size
@@ -44,9 +48,8 @@ class KernelCache(NullCache):
     """
 
     def __init__(self, function: Any) -> None:
-        self._function = function
         self._file = inspect.getfile(function)
-        self._family = f"{Path(self._file).stem}.{function.__qualname__}-"
+        self._family = f"{function.__module__}.{function.__qualname__}-"
         self._stamp = source_stamp()  # now: a process that outlives an upgrade has the old kernels
 
     @property
@@ -109,11 +112,13 @@ class KernelCache(NullCache):
                 return self._drop_old(folder)
 
     def _folders(self) -> list[Path]:
-        """Where numba would look, too: the user's word, or beside the source and in the home."""
-        kinds: tuple[Any, ...] = (caching.InTreeCacheLocator, caching.UserWideCacheLocator)
+        """The user's word, as for numba; or beside the source, and then in the home."""
         if config.CACHE_DIR:
-            kinds = (caching.UserProvidedCacheLocator,)
-        return [Path(kind(self._function, self._file).get_cache_path()) for kind in kinds]
+            return [Path(config.CACHE_DIR, _INSTALLATION)]
+        beside = Path(self._file).parent / "__pycache__"
+        # Path.home() would be an error for a user without one.
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        return [beside, Path(base, _INSTALLATION)] if os.path.isabs(base) else [beside]
 
     def _name(self, sig: Any, codegen: Any) -> str:
         """File for a signature, on this machine, with this compiler and these sources."""

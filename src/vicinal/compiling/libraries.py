@@ -3,7 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from vicinal.compiling import is_disabled
+
 __all__ = ["importing"]
+
+# Some of their functions have no meaning in Python.
+_COMPILED_ONLY = ("pynndescent",)
 
 
 @contextmanager
@@ -21,6 +26,11 @@ def importing(library: str, extra: str, who: str, otherwise: str = "") -> Iterat
     otherwise : str
         What to ask for instead.
     """
+    if library in _COMPILED_ONLY and is_disabled():
+        raise ImportError(
+            f"{who} needs {library}, which cannot run uncompiled: unset NUMBA_DISABLE_JIT"
+            f"{otherwise}."
+        )
     try:
         yield
     except ImportError as error:
