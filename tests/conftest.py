@@ -1,27 +1,9 @@
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-import vicinal
 from vicinal import datasets
-
-
-def _drop_stale_kernels():
-    """Forget compiled kernels older than any kernel source.
-
-    numba compares a cached kernel with its own file only, not with the files
-    of the kernels it calls.
-    """
-    folder = Path(vicinal.__file__).parent / "neighborhood" / "kernels"
-    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
-    for cached in folder.glob("__pycache__/*.nb[ic]"):
-        if cached.stat().st_mtime < newest:
-            cached.unlink()
-
-
-_drop_stale_kernels()
 
 # Compiling and the oracle make some examples slow; that says nothing about the code under test.
 _common = {

@@ -92,3 +92,13 @@ def test_results_come_in_order_and_errors_come_through(n_threads):
     assert list(run_in_order(lambda t: t * t, range(50), n_threads)) == [t * t for t in range(50)]
     with pytest.raises(ZeroDivisionError):
         list(run_in_order(lambda t: 1 // (t - 20), range(50), n_threads))
+
+
+def test_without_a_compiler_auto_takes_numpy(monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    engine, why = choose_engine("auto", Workload(20_000, 20_000, 2, 100))
+    assert engine.name == "blocked"
+    assert not engine.compiled
+    assert "NUMBA_DISABLE_JIT" in why
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    assert choose_engine("auto", Workload(20_000, 20_000, 9, 100))[0].name == "fused"

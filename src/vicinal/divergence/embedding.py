@@ -12,6 +12,7 @@ from sklearn.manifold import TSNE
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vicinal.compiling.libraries import importing
 from vicinal.divergence.divergences import SQUARED
 from vicinal.divergence.energy import best_size, laplacian_energy
 from vicinal.divergence.graph import check_connected, connected, rooted, symmetric, without_last
@@ -293,12 +294,8 @@ class DivergenceEmbedding(
         return np.asarray(self.estimator_.fit_transform(self._distances(self._graph(X))))
 
     def _umap(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        try:
+        with importing("umap-learn", "umap", 'method="umap"'):
             from umap import UMAP
-        except ImportError as error:
-            raise ImportError(
-                "method=\"umap\" needs umap-learn: pip install 'vicinal[umap]'."
-            ) from error
         graph = self._distances(self._graph(X))
         indices, distances = (part.reshape(len(X), -1) for part in (graph.indices, graph.data))
         params = {

@@ -12,21 +12,14 @@ entry of K is as small as it should be.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-BHATTACHARYYA, JEFFREYS_RIEMANN, BHATTACHARYYA_RIEMANN, RIEMANN = range(4)
+from vicinal.compiling.decorators import kernel
 
-# What a reduction needs to be vectorized. Infinities and NaN keep their meaning.
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "cache": True,
-    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
-    "error_model": "numpy",
-}
+BHATTACHARYYA, JEFFREYS_RIEMANN, BHATTACHARYYA_RIEMANN, RIEMANN = range(4)
 
 # A direction less than this outside of a frame is looked at itself: 1 - Σ B² has lost its digits.
 _NEARLY_INSIDE = 1e-4
@@ -62,7 +55,7 @@ class Frames(NamedTuple):
     rest: NDArray
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def jeffreys_tile(P, Q, products, upper, out):
     """Jeffreys divergence (eq. 7) of all pairs of a tile, or of those above its diagonal.
 
@@ -84,7 +77,7 @@ def jeffreys_tile(P, Q, products, upper, out):
             out[i, j] = 0.5 * (apart + _trace(P, Q, i, j, products, left))
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def joint_tile(P, Q, products, upper, which, out):
     """The other divergences of all pairs of a tile; parameters as for Jeffreys.
 
@@ -136,7 +129,7 @@ def joint_tile(P, Q, products, upper, which, out):
 # --------------------------------------------------------------------------- one Gaussian's frame
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _project(u, Q, j, coordinates):
     """Coordinates of u in frame j."""
     for a in range(Q.vectors.shape[1]):
@@ -146,7 +139,7 @@ def _project(u, Q, j, coordinates):
         coordinates[a] = total
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _square(u, Q, j, left):
     """uᵀ Σ_j⁻¹ u."""
     q, d = Q.vectors.shape[1], Q.vectors.shape[2]
@@ -172,7 +165,7 @@ def _square(u, Q, j, left):
 # ------------------------------------------------------------------------------- two covariances
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _trace(P, Q, i, j, products, left):
     """tr(Σ_i⁻¹ Σ_j + Σ_j⁻¹ Σ_i) - 2d, the squared norm of K, as a sum without negative terms."""
     q, d = P.vectors.shape[1], P.vectors.shape[2]
@@ -202,13 +195,13 @@ def _trace(P, Q, i, j, products, left):
     return total + max(d - 2 * q + inside, 0.0) * _unlike(P.rest[i], Q.rest[j])
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _unlike(v, w):
     """(√(v/w) - √(w/v))²."""
     return (v - w) / v * ((v - w) / w)
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _outside(vector, coordinates, frame, left):
     """Squared norm of what a vector has outside of a frame."""
     for t in range(len(vector)):
@@ -222,7 +215,7 @@ def _outside(vector, coordinates, frame, left):
     return total
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _join(P, Q, i, j, u, B, residual, u_j):
     """Frames of the space that both span, and |u|² outside of it.
 
@@ -272,7 +265,7 @@ def _join(P, Q, i, j, u, B, residual, u_j):
     return outside
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _complete(B):
     """Give a matrix whose first half of columns is orthonormal the other half (Householder)."""
     k = len(B)
@@ -300,7 +293,7 @@ def _complete(B):
             B[r, q + b] = rest[b, r]
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _reflect(reflectors, c, vectors, b):
     """Subtract v (v · x), |v|² = 2, for reflector c, zero before its entry c."""
     along = 0.0
@@ -310,7 +303,7 @@ def _reflect(reflectors, c, vectors, b):
         vectors[b, r] -= along * reflectors[c, r]
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _turn(B, u_j, u_i):
     """Coordinates in frame i from those in frame j."""
     u_i[:] = 0.0
@@ -319,7 +312,7 @@ def _turn(B, u_j, u_i):
             u_i[b] += B[a, b] * u_j[a]
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _compare(B, v_i, v_j, s_i, s_j, K, H):
     """K, H and the squared norm of K."""
     total = 0.0
@@ -332,7 +325,7 @@ def _compare(B, v_i, v_j, s_i, s_j, K, H):
     return total
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _eliminate(H, left, right):
     """left · H⁻¹ right and log |det H|; H and `right` are overwritten.
 
@@ -365,7 +358,7 @@ def _eliminate(H, left, right):
     return total, log_determinant
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _log_determinant_near(K):
     """½ log det(I + ¼ K Kᵀ) = log |det H|, without losing the digits of a small K.
 
@@ -383,7 +376,7 @@ def _log_determinant_near(K):
     return 0.5 * total
 
 
-@njit(**_OPTIONS)
+@kernel(error_model="numpy")
 def _riemann(K, unlike, n_outside):
     """(Σ log² λ)^½: |log λ| = 2 asinh(½ |√λ - 1/√λ|)."""
     total = n_outside * math.asinh(0.5 * math.sqrt(unlike)) ** 2

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from vicinal.compiling.libraries import importing
+
 __all__ = ["Nearest", "approximately_nearest", "nearest", "squared_distances"]
 
 # Positions of keys and squared distances to them, nearest first, both of shape (n_queries, k).
@@ -83,10 +85,8 @@ def approximately_nearest(
 
     `who` asks for it, in the words of an error.
     """
-    try:
+    with importing("pynndescent", "neighbors", who):
         from pynndescent import NNDescent
-    except ImportError as error:
-        raise ImportError(f"{who} needs pynndescent: pip install 'vicinal[neighbors]'.") from error
     own = np.arange(len(keys)) if queries is None else None
     points = keys if queries is None else queries
     n_neighbors = max(_LEAST_NEIGHBORS, k + 1)

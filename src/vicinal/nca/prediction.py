@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from vicinal.compiling.libraries import importing
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.equations import Model, Sample, class_counts, class_log_priors, class_log_weights
 from vicinal.neighborhood import GAUSSIAN, LAWS, Engine, Law, Pairs, log_shares
@@ -116,13 +117,9 @@ def nearest_index(keys: NDArray, n_neighbors: int, n_jobs: int | None) -> Any:
     if len(keys) <= _EXACT_SEARCH_UP_TO:
         exact = NearestNeighbors(n_jobs=n_jobs).fit(keys)
         return lambda queries, k: exact.kneighbors(queries, k)[::-1]
-    try:
+    who = f"n_neighbors={n_neighbors} with more than {_EXACT_SEARCH_UP_TO} training points"
+    with importing("pynndescent", "neighbors", who, ", or set n_neighbors=None"):
         from pynndescent import NNDescent
-    except ImportError as error:
-        raise ImportError(
-            f"n_neighbors={n_neighbors} with more than {_EXACT_SEARCH_UP_TO} training points needs "
-            "pynndescent: pip install 'vicinal[neighbors]', or set n_neighbors=None."
-        ) from error
     index = NNDescent(
         keys.astype(np.float32), n_neighbors=max(30, n_neighbors), random_state=0, n_jobs=n_jobs
     )

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from numpy.typing import NDArray
 
+from vicinal.compiling import is_disabled
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -110,6 +111,11 @@ _PROBED = "trees where a probe of some queries finds that few pairs matter, else
 _RULES = (
     _Rule(
         "blocked",
+        lambda work, tolerance: is_disabled(),
+        "NUMBA_DISABLE_JIT is set: in NumPy, without a compiler",
+    ),
+    _Rule(
+        "blocked",
         lambda work, tolerance: work.pair_visits <= SMALL_WORK,
         f"at most {SMALL_WORK:.0e} pair visits: done in NumPy before a compiler would start",
     ),
@@ -149,7 +155,7 @@ _RULES = (
 def _blocked(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     from vicinal.neighborhood.blocked import BlockedEngine
 
-    return BlockedEngine(n_jobs, compiled=work.pair_visits > SMALL_WORK)
+    return BlockedEngine(n_jobs, compiled=work.pair_visits > SMALL_WORK and not is_disabled())
 
 
 def _fused(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
 
-# What a reduction needs to be vectorized. Infinities and NaN keep their meaning.
-REDUCTION = {"reassoc", "contract", "nsz", "arcp"}
+from vicinal.compiling.decorators import IN_ORDER, kernel, or_in_python
 
 # 2^r on [-1/2, 1/2]: Chebyshev interpolation of (2^r - 1) / r, so that 2^0 is 1 exactly.
 # Relative error 8.4e-18 (degree 11, double) and 5.1e-9 (degree 6, single).
@@ -57,6 +56,7 @@ def _bits(typing_context: Any, x: Any) -> Any:
     return integer(x), generate
 
 
+@or_in_python(lambda i: np.int64(i).view(np.float64))
 @intrinsic
 def _from_bits(typing_context: Any, i: Any) -> Any:
     """Reinterpret an integer as a float of the same width."""
@@ -68,6 +68,7 @@ def _from_bits(typing_context: Any, i: Any) -> Any:
     return (types.float64 if double else types.float32)(i), generate
 
 
+@or_in_python(max)
 @intrinsic
 def larger(typing_context: Any, a: Any, b: Any) -> Any:
     """Return the larger of two numbers, neither of them NaN; loops over it vectorize."""
@@ -81,7 +82,7 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
     return a(a, a), generate
 
 
-@njit(fastmath={"contract"}, cache=True, forceinline=True)
+@kernel(inlined=True, fastmath=IN_ORDER)
 def at_least_power_of_two(y):
     """Return 2^y or up to 6.2 % more, for y from -1000 to 1000; 0 below, for -inf and for NaN.
 
@@ -93,7 +94,7 @@ def at_least_power_of_two(y):
 
 
 # Only "contract" here: re-association would undo the rounding trick.
-@njit(fastmath={"contract"}, cache=True, forceinline=True)
+@kernel(inlined=True, fastmath=IN_ORDER)
 def _power_double(y):
     shifted = y + _ROUND_DOUBLE
     r = y - (shifted - _ROUND_DOUBLE)
@@ -114,7 +115,7 @@ def _power_double(y):
     return power if y > CUT_DOUBLE else 0.0
 
 
-@njit(fastmath={"contract"}, cache=True, forceinline=True)
+@kernel(inlined=True, fastmath=IN_ORDER)
 def _power_single(y):
     shifted = y + _ROUND_SINGLE
     r = y - (shifted - _ROUND_SINGLE)

@@ -6,15 +6,16 @@ the inputs, and coordinates are taken four at a time.
 """
 
 import numpy as np
-from numba import njit
 
-from .weights import INLINED, OPTIONS, rescale, weigh_column, weigh_row
+from vicinal.compiling.decorators import kernel
+
+from .weights import rescale, weigh_column, weigh_row
 
 # Bytes of distances kept per output: small beside the first-level cache, long beside a vector.
 _ROW_BYTES = 4096
 
 
-@njit(**OPTIONS)
+@kernel()
 def rows(
     law,
     n_near,
@@ -60,7 +61,7 @@ def rows(
             _add_moments(s, t, keys, start, factor, twin_factor, moment[i], moment[j])
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _fold(law, s, weights, i, peak, mass, slope):
     """Weigh one row and add it up; returns what brings sums at the old peak to the new one."""
     old_peak = s.dtype.type(peak[i])
@@ -72,7 +73,7 @@ def _fold(law, s, weights, i, peak, mass, slope):
     return factor
 
 
-@njit(**OPTIONS)
+@kernel()
 def columns(
     law,
     n_near,
@@ -114,13 +115,13 @@ def columns(
             _add_moments(s, t, queries, start, 1.0, 1.0, moment[i], moment[j])
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _leave_out(s, position):
     if 0 <= position < s.size:
         s[position] = np.inf
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _squared_distances(d, origins, a, b, points, start, s, t):
     """Squared distances, in d coordinates, of origins a and b to the points from `start` on."""
     stop = start + s.size
@@ -166,7 +167,7 @@ def _squared_distances(d, origins, a, b, points, start, s, t):
             t[j] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _add_moments(s, t, points, start, s_factor, t_factor, s_moment, t_moment):
     """moment ← factor · moment + Σ_j weight_j point_j, for weights s and t."""
     d, stop = s_moment.size, start + s.size
@@ -209,7 +210,7 @@ def _add_moments(s, t, points, start, s_factor, t_factor, s_moment, t_moment):
         t_moment[d - 1] = t_factor * t_moment[d - 1] + t0
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _update(moment, k, factor, first, second):
     moment[k] = factor * moment[k] + first
     moment[k + 1] = factor * moment[k + 1] + second

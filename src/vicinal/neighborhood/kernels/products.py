@@ -1,12 +1,13 @@
 """The elementwise work between two matrix products, in one sweep over a tile of distances."""
 
 import numpy as np
-from numba import njit
 
-from .weights import OPTIONS, rescale, weigh_column, weigh_row
+from vicinal.compiling.decorators import kernel
+
+from .weights import rescale, weigh_column, weigh_row
 
 
-@njit(**OPTIONS)
+@kernel()
 def weigh_rows(law, s, key_weights, own, peak, mass, slope, factor):
     """Turn distances s (n, m) of queries to keys into weights, and add up mass and slope.
 
@@ -23,7 +24,7 @@ def weigh_rows(law, s, key_weights, own, peak, mass, slope, factor):
         slope[i] = factor[i] * slope[i] + more_slope
 
 
-@njit(**OPTIONS)
+@kernel()
 def weigh_columns(law, s, key_weights, log_slopes, coefficients, own, total):
     """Turn distances s (m, n) of keys to queries into C_ij, and add up their column sums."""
     for j in range(s.shape[0]):

@@ -10,11 +10,12 @@ the kernels of `direct`. Bounds: docs/equations/trees.md.
 import math
 
 import numpy as np
-from numba import njit
+
+from vicinal.compiling.decorators import kernel
 
 from .arithmetic import at_least_power_of_two, larger, power_of_two
 from .direct import columns, rows
-from .weights import GAUSSIAN, INLINED, OPTIONS
+from .weights import GAUSSIAN
 
 _LN2 = math.log(2.0)
 
@@ -28,7 +29,7 @@ _LARGEST = 100.0
 _DEPTH = 128
 
 
-@njit(**OPTIONS)
+@kernel()
 def build(points, order, first, last, n_near, leaf, starts, stops, children, count):
     """Put points first..last in the order of a k-d tree, add its nodes after `count`.
 
@@ -64,7 +65,7 @@ def build(points, order, first, last, n_near, leaf, starts, stops, children, cou
     return count
 
 
-@njit(**OPTIONS)
+@kernel()
 def _box(points, start, stop, low, high):
     """Smallest box around some points, in its own number of coordinates."""
     for k in range(len(low)):
@@ -78,7 +79,7 @@ def _box(points, start, stop, low, high):
                 high[k] = value
 
 
-@njit(**OPTIONS)
+@kernel()
 def _select(points, order, axis, start, stop, middle):
     """Partition start..stop so that ranks below `middle` come before it (Hoare's find)."""
     low, high = start, stop - 1
@@ -104,7 +105,7 @@ def _select(points, order, axis, start, stop, middle):
             return
 
 
-@njit(**OPTIONS)
+@kernel()
 def box_in(points, forest):
     """Box of every node, from its points or from its children."""
     low, high = forest.low, forest.high
@@ -118,7 +119,7 @@ def box_in(points, forest):
             high[node, k] = max(high[child, k], high[child + 1, k])
 
 
-@njit(**OPTIONS)
+@kernel()
 def weigh(points, log_weights, signs, forest):
     """Weight, centroid, spread and sign of every node, from its points or from its children.
 
@@ -132,7 +133,7 @@ def weigh(points, log_weights, signs, forest):
             _weigh_parent(node, forest.children[node], forest)
 
 
-@njit(**OPTIONS)
+@kernel()
 def _weigh_leaf(points, log_weights, signs, node, forest):
     start, stop = forest.starts[node], forest.stops[node]
     center, n_near = forest.center[node], forest.low.shape[1]
@@ -164,7 +165,7 @@ def _weigh_leaf(points, log_weights, signs, node, forest):
         forest.log_spread[node] = peak + math.log2(square)
 
 
-@njit(**OPTIONS)
+@kernel()
 def _weigh_parent(node, child, forest):
     one, two = child, child + 1
     weight, spread, n_near = forest.log_weight, forest.log_spread, forest.low.shape[1]
@@ -190,7 +191,7 @@ def _weigh_parent(node, child, forest):
         spread[node] = weight[one] + math.log2(square) if square > 0.0 else -np.inf
 
 
-@njit(**OPTIONS)
+@kernel()
 def choose_boxes(forest, most, widest, boxes):
     """Cut trees of outputs into boxes: fills (n, 2) with nodes and trees, returns how many.
 
@@ -219,7 +220,7 @@ def choose_boxes(forest, most, widest, boxes):
     return count
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _gap(forest, node, low, high):
     """Smallest and largest squared distance between a node and a box."""
     nearest, farthest = 0.0, 0.0
@@ -232,7 +233,7 @@ def _gap(forest, node, low, high):
     return nearest, farthest
 
 
-@njit(**OPTIONS)
+@kernel()
 def _roots(forest, mine, part, n_parts, stack):
     """The trees that hold the inputs of one part, for outputs of tree `mine`; returns how many."""
     height = 0
@@ -243,7 +244,7 @@ def _roots(forest, mine, part, n_parts, stack):
     return height
 
 
-@njit(**OPTIONS)
+@kernel()
 def _mark_near(forest, height, stack, low, high, marked, path, leaves):
     """Mark the nodes that touch a box; where no leaf does, those on the way to a near one.
 
@@ -272,7 +273,7 @@ def _mark_near(forest, height, stack, low, high, marked, path, leaves):
     return n_path, n_leaves
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _mark(forest, node, marked, path, n_path, leaves, n_leaves):
     if not marked[node]:
         marked[node] = True
@@ -284,7 +285,7 @@ def _mark(forest, node, marked, path, n_path, leaves, n_leaves):
     return n_path, n_leaves
 
 
-@njit(**OPTIONS)
+@kernel()
 def _walk(
     law, forest, height, stack, low, high, own, marked, unit, room, moments, exact, standing
 ):  # fmt: skip
@@ -333,7 +334,7 @@ def _walk(
     return n_exact, n_standing, lost, floor
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _centroid_error(forest, node, nearest, farthest, unit, room, moments):
     """Bound on what a centroid errs by, in units of 2^unit; infinite where it is clearly too much.
 
@@ -349,7 +350,7 @@ def _centroid_error(forest, node, nearest, farthest, unit, room, moments):
     return bend * at_least_power_of_two(spread)
 
 
-@njit(**OPTIONS)
+@kernel()
 def _search(
     law, forest, mine, part, n_parts, low, high, own, marked, unit, sure, tolerance, moments, room,
     stack, exact, standing,
@@ -385,7 +386,7 @@ def _search(
     return n_exact, n_standing
 
 
-@njit(**OPTIONS)
+@kernel()
 def _gathered(inputs, forest, exact, n_exact, standing, n_standing, own, own_span, own_here):
     """Inputs of nodes, side by side, and then centroids; own_here: where an output's own one is.
 
@@ -413,7 +414,7 @@ def _gathered(inputs, forest, exact, n_exact, standing, n_standing, own, own_spa
     return block
 
 
-@njit(**OPTIONS)
+@kernel()
 def rows_of_boxes(
     law, tolerance, boxes, outputs, queries, forest, keys, own, peak, mass, slope, moment
 ):
@@ -467,7 +468,7 @@ def rows_of_boxes(
     return visits
 
 
-@njit(**OPTIONS)
+@kernel()
 def _smallest(peak, mass):
     """log2 of the smallest sum."""
     smallest = np.inf
@@ -476,7 +477,7 @@ def _smallest(peak, mass):
     return smallest
 
 
-@njit(**OPTIONS)
+@kernel()
 def columns_of_boxes(
     law, tolerance, boxes, outputs, keys, forest, queries, key_weights, owner, part, n_parts,
     mean_share, total, moment,
@@ -523,7 +524,7 @@ def columns_of_boxes(
     return visits
 
 
-@njit(**OPTIONS)
+@kernel()
 def _scratch(forest):
     n_nodes, n_roots = len(forest.starts), len(forest.roots)
     nodes = np.empty((2, n_nodes), np.int64)
@@ -531,7 +532,7 @@ def _scratch(forest):
     return nodes[0], nodes[1], stack, marked
 
 
-@njit(**OPTIONS)
+@kernel()
 def _span(own, span):
     """First and last input that outputs are themselves; an empty span: none."""
     span[0], span[1] = np.iinfo(np.int64).max, -1

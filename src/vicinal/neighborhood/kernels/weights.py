@@ -4,22 +4,16 @@ Both engines end here: `fused` with a row it has just computed, `blocked` with
 the rows of a matrix product.
 """
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-from .arithmetic import REDUCTION, larger, power_of_two
+from vicinal.compiling.decorators import kernel
 
-OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": REDUCTION, "cache": True}
+from .arithmetic import larger, power_of_two
 
-# Helpers must vanish into their callers: left as calls, a fresh compilation runs the helper's own
-# copy and a cached kernel the one inside it, optimized differently, and the last bits differ.
-INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 GAUSSIAN = 0
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def weigh_row(law, s, key_weights, peak):
     """Weights -k'(s_j) u_j / 2^peak of one query's keys, in place of s.
 
@@ -31,7 +25,7 @@ def weigh_row(law, s, key_weights, peak):
     return _weigh_row_compact(s, key_weights)
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _weigh_row_gaussian(s, log_weights, peak):
     for j in range(s.size):
         exponent = log_weights[j] - s[j]
@@ -45,7 +39,7 @@ def _weigh_row_gaussian(s, log_weights, peak):
     return peak, mass, mass
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _weigh_row_compact(s, weights):
     one, two, half = s.dtype.type(1), s.dtype.type(2), s.dtype.type(0.5)
     mass = slope = s.dtype.type(0)
@@ -59,7 +53,7 @@ def _weigh_row_compact(s, weights):
     return s.dtype.type(0), mass, slope
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def weigh_column(law, s, log_slopes, coefficients, key_weight):
     """Coefficients C_ij of one key j over queries i, in place of s; returns their sum.
 
@@ -71,7 +65,7 @@ def weigh_column(law, s, log_slopes, coefficients, key_weight):
     return _weigh_column_compact(s, coefficients, key_weight)
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):
     total = zero = s.dtype.type(0)
     for i in range(s.size):
@@ -83,7 +77,7 @@ def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):
     return total
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def _weigh_column_compact(s, coefficients, key_weight):
     one, factor = s.dtype.type(1), s.dtype.type(2) * key_weight
     total = s.dtype.type(0)
@@ -94,7 +88,7 @@ def _weigh_column_compact(s, coefficients, key_weight):
     return total
 
 
-@njit(**INLINED)
+@kernel(inlined=True)
 def rescale(old_peak, new_peak):
     """Factor that brings a sum kept at the old peak to the new one; 0 for an empty sum."""
     return np.float64(power_of_two(old_peak - new_peak))
