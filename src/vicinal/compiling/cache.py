@@ -2,7 +2,7 @@
 
 numba's own cache raises an error where no folder is writable, where a file is damaged and where a
 disk is full; it takes a kernel for fresh whose callees have changed, and lets two processes that
-compile at once write under each other's names (docs/decisions/0013). Here every kernel and every
+compile at once write under each other's names (docs/decisions/0014). Here every kernel and every
 signature has a file of its own, named after all that it was made of, and sealed. What cannot be
 read is compiled; what cannot be written is compiled again by the next process, and said once.
 """
