@@ -265,3 +265,10 @@ def test_importing_stays_light():
     code = "import sys, vicinal.datasets; print('sklearn' in sys.modules, 'scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_a_user_without_a_home_has_a_cache(monkeypatch):
+    monkeypatch.delenv("VICINAL_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as where nobody knows the user
+    assert storage.cache_folder().is_absolute()

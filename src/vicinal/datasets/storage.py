@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,7 +45,9 @@ def cache_folder() -> Path:
         return Path(own).expanduser() / "datasets"
     xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The XDG rules say that a relative path is to be ignored.
-    base = xdg if xdg.is_absolute() else Path.home() / ".cache"
+    base = xdg if xdg.is_absolute() else Path(os.path.expanduser("~/.cache"))
+    if not base.is_absolute():  # a user without a home, as in some containers
+        base = Path(tempfile.gettempdir())
     return base / "vicinal" / "datasets"
 
 
