@@ -13,7 +13,7 @@ from vicinal import DivergenceEmbedding, DivergenceNeighbors
 from vicinal.divergence.embedding import METHODS, WITH_TRANSFORM
 from vicinal.divergence.energy import best_size, laplacian_energy
 from vicinal.divergence.graph import symmetric
-from vicinal.divergence.laplacian import laplacian_eigenmaps
+from vicinal.divergence.laplacian import _without_loops, laplacian_eigenmaps
 from vicinal.divergence.lle import embedded, gram_of_coordinates, gram_of_distances, weights_of
 from vicinal.divergence.mds import classical_scaling
 from vicinal.divergence.spectral import largest_eigenpairs, smallest_eigenpairs
@@ -140,10 +140,9 @@ def test_laplacian_coordinates_are_eigenvectors_and_nystrom_keeps_them(iris):
     graph = symmetric(DivergenceNeighbors(n_graph_neighbors=60).fit_transform(iris))
     found = laplacian_eigenmaps(graph, 3, None, np.random.default_rng(0))
     assert_allclose(found.eigenvalues[0], 1.0)
-    graph.setdiag(0.0)
-    graph.eliminate_zeros()
     # The extension is the equation D⁻¹ W φ = μ φ itself: training points stay where they are.
-    assert_allclose(found.extended(graph), found.coordinates, rtol=1e-8, atol=1e-12)
+    extended = found.extended(_without_loops(graph))
+    assert_allclose(extended, found.coordinates, rtol=1e-8, atol=1e-12)
 
 
 def test_weights_rebuild_what_can_be_rebuilt():
