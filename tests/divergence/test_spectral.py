@@ -29,7 +29,7 @@ def test_more_than_a_thousand_twins_have_an_embedding(method):
 def test_where_the_iteration_does_not_converge_a_dense_solver_does(solver):
     rng = np.random.default_rng(0)
     root = csr_matrix(rng.normal(size=(30, 30)))
-    matrix = root @ root.T + identity(30)
+    matrix = (root @ root.T + identity(30)).tocsc()
     expected = solver(matrix, 3, np.random.default_rng(0))
     error = ArpackNoConvergence("no convergence", np.empty(0), np.empty((30, 0)))
     with (

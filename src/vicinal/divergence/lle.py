@@ -59,5 +59,5 @@ def embedded(
     starts = np.arange(0, n * k + 1, k)
     W = csr_matrix((weights.ravel(), neighbors.ravel(), starts), shape=(n, n))
     residual = identity(n, format="csr") - W
-    _, vectors = smallest_eigenpairs((residual.T @ residual).tocsr(), n_components + 1, rng)
+    _, vectors = smallest_eigenpairs((residual.T @ residual).tocsc(), n_components + 1, rng)
     return vectors[:, 1:]

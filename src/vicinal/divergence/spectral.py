@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from vicinal.divergence.limits import check_room
@@ -30,11 +30,11 @@ def largest_eigenpairs(
 
 
 def smallest_eigenpairs(
-    matrix: csr_matrix, k: int, rng: np.random.Generator
+    matrix: NDArray | csc_matrix, k: int, rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
     """Values, smallest first, and vectors as columns, of a positive semi-definite matrix."""
     shift = -_SHIFT * float(matrix.diagonal().mean())
-    values, vectors = _eigenpairs(matrix.tocsc(), (0, k - 1), rng, sigma=shift, which="LM")
+    values, vectors = _eigenpairs(matrix, (0, k - 1), rng, sigma=shift, which="LM")
     order = np.argsort(values)
     return values[order], _signed(vectors[:, order])
 
@@ -55,7 +55,7 @@ def _eigenpairs(
     return eigh(_dense(matrix), subset_by_index=which_ones)
 
 
-def _dense(matrix: NDArray | csr_matrix) -> NDArray:
+def _dense(matrix: Any) -> NDArray:
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
