@@ -2,10 +2,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_s_curve
+from sklearn.exceptions import NotFittedError
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, trustworthiness
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -13,11 +15,12 @@ from vicinal import DivergenceEmbedding, DivergenceNeighbors
 from vicinal.divergence.embedding import METHODS, WITH_TRANSFORM
 from vicinal.divergence.energy import best_size, laplacian_energy
 from vicinal.divergence.graph import symmetric
-from vicinal.divergence.laplacian import laplacian_eigenmaps
+from vicinal.divergence.laplacian import _without_loops, laplacian_eigenmaps
 from vicinal.divergence.lle import embedded, gram_of_coordinates, gram_of_distances, weights_of
 from vicinal.divergence.mds import classical_scaling
 from vicinal.divergence.spectral import largest_eigenpairs, smallest_eigenpairs
 
+every_dtype = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 LIGHT = {"tsne": {"method_params": {"max_iter": 300}, "n_jobs": 1}}
 TOO_FEW = "ten points, of which none has the ten other ones that a neighborhood takes by default"
 
@@ -73,8 +76,9 @@ def test_the_same_seed_gives_the_same_coordinates(curve, method):
 
 
 @pytest.mark.parametrize("method", WITH_TRANSFORM)
-def test_new_points_come_to_lie_among_their_neighbors(curve, method):
-    X, _ = curve
+@every_dtype
+def test_new_points_come_to_lie_among_their_neighbors(curve, method, dtype):
+    X = curve[0].astype(dtype)
     model = DivergenceEmbedding(method=method, gamma=0.05, n_neighbors=15, random_state=0)
     Z = model.fit(X[:250]).embedding_
     new = model.transform(X[250:])
@@ -140,10 +144,9 @@ def test_laplacian_coordinates_are_eigenvectors_and_nystrom_keeps_them(iris):
     graph = symmetric(DivergenceNeighbors(n_graph_neighbors=60).fit_transform(iris))
     found = laplacian_eigenmaps(graph, 3, None, np.random.default_rng(0))
     assert_allclose(found.eigenvalues[0], 1.0)
-    graph.setdiag(0.0)
-    graph.eliminate_zeros()
     # The extension is the equation D⁻¹ W φ = μ φ itself: training points stay where they are.
-    assert_allclose(found.extended(graph), found.coordinates, rtol=1e-8, atol=1e-12)
+    extended = found.extended(_without_loops(graph))
+    assert_allclose(extended, found.coordinates, rtol=1e-8, atol=1e-12)
 
 
 def test_weights_rebuild_what_can_be_rebuilt():
@@ -293,3 +296,184 @@ def test_twins_stay_neighbors():
     degrees = W.sum(axis=1)
     values = np.linalg.eigvalsh(W / np.sqrt(np.outer(degrees, degrees)))
     assert_allclose(found.eigenvalues, values[::-1][:2], atol=1e-12)
+
+
+# --------------------------------------------------------------------------------- hostile data
+
+HOSTILE = {
+    "discrete": np.random.default_rng(0).integers(0, 3, (120, 3)).astype(float),
+    "all twins": np.ones((40, 3)),
+    "one group of twins": np.vstack(
+        [np.ones((30, 3)), np.random.default_rng(0).normal(size=(30, 3))]
+    ),
+    "two places": np.repeat([[0.0, 0.0], [1.0, 1.0]], 20, axis=0),
+    "one far away": np.vstack([load_iris().data[::3], [[1e8] * 4]]),
+    "a constant feature": np.c_[np.random.default_rng(0).normal(size=(40, 2)), np.ones(40)],
+    "one feature": np.random.default_rng(0).normal(size=(40, 1)),
+    "far from the origin": load_iris().data[::3] + 2.0**20,
+    "tiny": 1e-130 * load_iris().data[::3],
+    "huge": 1e130 * load_iris().data[::3],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("method", WITH_TRANSFORM)
+@every_dtype
+@pytest.mark.filterwarnings("ignore:the neighborhood graph has")
+def test_hostile_data_have_finite_coordinates_or_are_refused_by_name(name, method, dtype):
+    if name in ("tiny", "huge") and dtype == np.float32:
+        pytest.skip("no numbers of float32")
+    X = HOSTILE[name].astype(dtype)
+    model = DivergenceEmbedding(method=method, random_state=0)
+    if method == "lle" and connected_components(_graph(X), directed=False)[0] > 1:
+        with pytest.raises(ValueError, match=r'components.*method="lle" needs one'):
+            model.fit(X)
+        return
+    Z = model.fit_transform(X)
+    assert np.isfinite(Z).all()
+    if method == "laplacian" and (np.abs(model.eigenvalues_) < 1e-10).any():
+        with pytest.raises(ValueError, match="eigenvalue 0, which says nothing about new points"):
+            model.transform(X)
+    else:
+        assert np.isfinite(model.transform(X)).all()
+
+
+def _graph(X):
+    return DivergenceNeighbors(n_graph_neighbors=15).fit_transform(X)
+
+
+@pytest.mark.parametrize("method", ["isomap", "mds"])
+@every_dtype
+@pytest.mark.filterwarnings("ignore:the neighborhood graph has")
+def test_training_points_stay_where_they_are(method, dtype):
+    """Also those of components that are rounding errors: one feature has no second coordinate."""
+    for name in ("discrete", "two places", "one feature", "a constant feature"):
+        X = HOSTILE[name].astype(dtype)
+        model = DivergenceEmbedding(3, method=method, random_state=0).fit(X)
+        size = np.abs(model.embedding_).max()
+        atol = (1e-7 if dtype == np.float64 else 1e-4) * size
+        assert_allclose(model.transform(X), model.embedding_, atol=atol, err_msg=name)
+
+
+@pytest.mark.parametrize("method", ["isomap", "laplacian"])
+@pytest.mark.filterwarnings("ignore:the neighborhood graph has")
+def test_twins_lie_at_one_place(method):
+    X = HOSTILE["discrete"]
+    Z = DivergenceEmbedding(method=method, random_state=0).fit_transform(X)
+    if method == "laplacian":  # eigenvectors of twins differ, but less than those of others
+        assert trustworthiness(X, Z, n_neighbors=3) > 0.7
+        return
+    places = np.unique(X, axis=0, return_inverse=True)[1]
+    apart = cdist(Z, Z)
+    assert apart[places[:, None] == places].max() < 1e-6 * apart.max()
+
+
+@pytest.mark.parametrize("method", ["isomap", "laplacian", "lle", "umap"])
+@pytest.mark.filterwarnings("ignore:Tensorflow not installed:ImportWarning")
+def test_single_precision_has_the_embedding_of_the_same_points(curve, method):
+    """Neighbors in their order, which scipy's conversion would lose."""
+    X = curve[0].astype(np.float32)
+    options = {"method": method, "gamma": 0.05, "random_state": 0}
+    if method == "umap":
+        options["method_params"] = {"n_epochs": 20}
+    single = DivergenceEmbedding(**options).fit(X)
+    double = DivergenceEmbedding(**options).fit(X.astype(np.float64))
+    assert single.embedding_.dtype == np.float32
+    atol = 1e-5 * np.abs(double.embedding_).max()
+    assert_allclose(single.embedding_, double.embedding_, atol=atol)
+    if method != "umap":
+        new = X[::9] + np.float32(0.01)
+        assert_allclose(single.transform(new), double.transform(new), atol=10 * atol)
+
+
+@pytest.mark.parametrize("method", WITH_TRANSFORM)
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.filterwarnings("ignore:the neighborhood graph has")
+def test_very_few_points(method, n):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    model = DivergenceEmbedding(1, method=method, n_neighbors=n - 1, random_state=0)
+    assert np.isfinite(model.fit_transform(X)).all()
+    assert np.isfinite(model.transform(X + 0.1)).all()
+
+
+def test_energy_of_very_few_points_is_refused():
+    with pytest.raises(ValueError, match=r'"energy" tries .* of 5 points.* X has 5 rows: choose'):
+        DivergenceEmbedding(n_neighbors="energy").fit(np.arange(10.0).reshape(5, 2))
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e155])
+@pytest.mark.parametrize("method", ["isomap", "mds"])
+def test_units_out_of_reach_are_refused_by_name(iris, method, scale):
+    with pytest.raises(ValueError, match=r"^X .*too (large|little) for float64: scale it"):
+        DivergenceEmbedding(method=method).fit(scale * iris)
+
+
+@pytest.mark.parametrize("method", WITH_TRANSFORM)
+def test_new_points_out_of_reach_are_refused_by_name(curve, method):
+    model = DivergenceEmbedding(method=method, random_state=0).fit(curve[0])
+    with pytest.raises(ValueError, match=r"^X reaches 1e\+155, too large for float64"):
+        model.transform(np.full((1, 3), 1e155))
+
+
+# ------------------------------------------------------------------- what a fitted model is made of
+
+OTHER = {
+    "n_components": 1,
+    "method": "tsne",
+    "divergence": "riemann",
+    "n_neighbors": 4,
+    "radius": 1.5,
+    "covariance": "oas",
+    "gamma": 0.5,
+    "n_graph_neighbors": 4,
+    "n_candidates": 9,
+    "disconnected": "raise",
+    "scale": 3.0,
+    "lle_weights": "coordinates",
+    "method_params": {"perplexity": 3},
+    "search": "approximate",
+    "engine": "dense",
+    "random_state": 7,
+    "n_jobs": 2,
+}
+
+
+@pytest.mark.parametrize("method", WITH_TRANSFORM)
+def test_parameters_set_after_the_fit_change_nothing(curve, method):
+    assert set(OTHER) == set(DivergenceEmbedding().get_params())
+    X, new = curve[0][:250], curve[0][250:]
+    model = DivergenceEmbedding(method=method, gamma=0.05, random_state=0).fit(X)
+    before = model.transform(new)
+    names = model.get_feature_names_out()
+    model.set_params(**OTHER)
+    assert_array_equal(model.transform(new), before)
+    assert_array_equal(model.get_feature_names_out(), names)
+
+
+def test_a_method_set_after_the_fit_gives_no_transform(iris):
+    model = DivergenceEmbedding(method="tsne", random_state=0, **LIGHT["tsne"]).fit(iris[::3])
+    assert not hasattr(model.set_params(method="isomap"), "transform")
+
+
+def test_a_failed_fit_is_no_fit(curve):
+    model = DivergenceEmbedding(random_state=0).fit(curve[0])
+    with pytest.raises(ValueError, match="singular"):
+        model.set_params(gamma=0.0, n_neighbors=2).fit(curve[0])
+    with pytest.raises(NotFittedError):
+        model.transform(curve[0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:Tensorflow not installed:ImportWarning")
+def test_the_same_bits_again_at_any_number_of_threads(curve, method):
+    X = curve[0][:150]
+    X.flags.writeable = False
+    found = []
+    for n_jobs in (1, 2, 2):
+        model = DivergenceEmbedding(method=method, gamma=0.05, random_state=0, n_jobs=n_jobs)
+        params = {"tsne": {"max_iter": 250}, "umap": {"n_epochs": 20}}.get(method)
+        Z = model.set_params(method_params=params).fit_transform(X)
+        found.append((Z, model.transform(X + 0.01) if method in WITH_TRANSFORM else Z))
+    for again in found[1:]:
+        for one, other in zip(found[0], again, strict=True):
+            assert_array_equal(one, other)

@@ -1,5 +1,6 @@
 """Local Gaussians: every covariance against its definition, what is stored, what is refused."""
 
+import tracemalloc
 from dataclasses import fields
 from unittest.mock import patch
 
@@ -170,6 +171,32 @@ def test_more_directions_give_the_same_covariances(rank):
     assert_allclose(more.covariances(), gaussians.covariances(), atol=1e-12)
 
 
+def test_more_directions_take_no_more_room_than_that():
+    """A basis of all dimensions would be 32 MB for each point."""
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.normal(size=(3, 2000, 4)))[0].swapaxes(1, 2)
+    few = LocalGaussians(np.zeros((3, 2000)), vectors, np.ones((3, 4)), np.ones(3))
+    tracemalloc.start()
+    more = few.of_rank(6)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert more.rank == 6
+    assert peak < 8 * 2000 * 2000
+
+
+@every_kind
+def test_the_least_and_largest_variances(kind):
+    for d, m in SIZES:
+        _, _, gaussians = fitted(kind, d, m)
+        values = np.linalg.eigvalsh(gaussians.covariances())
+        least, largest = gaussians.least_variances(), gaussians.largest_variances()
+        if gaussians.diagonal is None:
+            assert_allclose(least, values[:, 0], rtol=1e-9)
+            assert_allclose(largest, values[:, -1], rtol=1e-9)
+        assert (least <= values[:, 0] * (1 + 1e-9)).all()
+        assert (largest >= values[:, -1] * (1 - 1e-9)).all()
+
+
 @every_kind
 def test_rows_are_those_of_the_whole(kind):
     _, _, gaussians = fitted(kind, 9, 4)
@@ -282,6 +309,30 @@ def test_small_eigenvalues_keep_their_digits(smallest):
     errors = np.abs(np.sort(gaussians.values[0])[::-1] / truth - 1)
     assert (errors < 10 * np.finfo(float).eps / lengths).all()  # 3e-10 of an eigenvalue of 1e-12
     assert_allclose(truth, np.square(lengths), rtol=1e-8)  # what was meant
+
+
+def test_one_far_from_all_others_has_divergences_of_all_digits():
+    """Its variances are 1e16 and 1e-4: squares of singular values know both."""
+    X = np.vstack([load_iris().data[::5], [[1e8, 3e7, 7e7, 2e7]]])
+    n, m, gamma = len(X), 10, 1e-4
+    near = Neighborhoods(nearest(X, X, m, np.arange(n))[0], np.full(n, m))
+    gaussians = fit_gaussians(X, X, near, "ridge", gamma)
+    with mpmath.workdps(60):
+        found = [mpmath.matrix((X[near.positions[i]] - X[i]).tolist()) for i in (0, n - 1)]
+        here, there = (D.T * D / m + mpmath.mpf(gamma) * mpmath.eye(4) for D in found)
+        u = mpmath.matrix((X[0] - X[-1]).tolist())
+        middle = (here + there) / 2
+        ratio = mpmath.det(middle) / mpmath.sqrt(mpmath.det(here) * mpmath.det(there))
+        bhattacharyya = (u.T * middle**-1 * u)[0] / 8 + mpmath.log(ratio) / 2
+        trace = here**-1 * there + there**-1 * here
+        squares = (u.T * (here**-1 + there**-1) * u)[0]
+        jeffreys = (squares + sum(trace[t, t] for t in range(4))) / 2 - 4
+    for name, expected, rtol in (
+        ("jeffreys", jeffreys, 1e-12),
+        ("bhattacharyya", bhattacharyya, 1e-6),
+    ):
+        D = Comparison(name).matrix(gaussians)
+        assert_allclose(D[0, -1], float(expected), rtol=rtol, err_msg=name)
 
 
 def test_the_literal_problem_wipes_out_the_shape():

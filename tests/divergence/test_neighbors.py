@@ -1,10 +1,12 @@
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, OPTICS, AgglomerativeClustering
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.manifold import TSNE, Isomap, SpectralEmbedding
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,8 +16,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from vicinal import DivergenceNeighbors
 from vicinal.divergence import local_gaussians, paired, pairwise
 from vicinal.divergence.divergences import DIVERGENCES
+from vicinal.divergence.gaussians import KINDS
 
 TOO_FEW = "ten points, of which none has the ten other ones that a neighborhood takes by default"
+
+every_dtype = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 
 
 def expected_failures(estimator):
@@ -49,8 +54,10 @@ def blobs():
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES)
-def test_graph_has_the_nearest_of_the_dense_distances(iris, divergence):
-    X, _ = iris
+@every_dtype
+def test_graph_has_the_nearest_of_the_dense_distances(iris, divergence, dtype):
+    X = iris[0].astype(dtype)
+    rtol = 1e-9 if dtype == np.float64 else 1e-6
     dense = DivergenceNeighbors(divergence=divergence).fit_transform(X)
     graph = DivergenceNeighbors(divergence=divergence, n_graph_neighbors=7).fit_transform(X)
     assert issparse(graph)
@@ -59,14 +66,15 @@ def test_graph_has_the_nearest_of_the_dense_distances(iris, divergence):
     assert_array_equal(near[:, 0], np.arange(len(X)))  # itself first
     assert_array_equal(graph.data.reshape(len(X), 8)[:, 0], 0.0)
     found = np.take_along_axis(dense, near, axis=1)
-    assert_allclose(graph.data.reshape(len(X), 8), found, rtol=1e-9, atol=1e-12)
+    assert_allclose(graph.data.reshape(len(X), 8), found, rtol=rtol, atol=1e-12)
     others = dense + np.diag(np.full(len(X), np.inf))
-    assert_allclose(found[:, 1:], np.sort(others, axis=1)[:, :7], rtol=1e-9)
+    assert_allclose(found[:, 1:], np.sort(others, axis=1)[:, :7], rtol=rtol, atol=1e-12)
 
 
-def test_hellinger_neighbors_are_those_of_bhattacharyya(iris):
+@every_dtype
+def test_hellinger_neighbors_are_those_of_bhattacharyya(iris, dtype):
     """H is 1 for most pairs in double precision: ranks by H would be ties."""
-    X, _ = iris
+    X = iris[0].astype(dtype)
     by_h, by_b = (
         DivergenceNeighbors(divergence=name, n_graph_neighbors=140).fit_transform(X)
         for name in ("hellinger", "bhattacharyya")
@@ -75,8 +83,9 @@ def test_hellinger_neighbors_are_those_of_bhattacharyya(iris):
     assert_array_equal(by_h.indices, by_b.indices)
 
 
-def test_all_as_candidates_are_no_restriction(blobs):
-    X, _ = blobs
+@every_dtype
+def test_all_as_candidates_are_no_restriction(blobs, dtype):
+    X = blobs[0].astype(dtype)
     whole = DivergenceNeighbors(n_graph_neighbors=6).fit_transform(X)
     same = DivergenceNeighbors(n_graph_neighbors=6, n_candidates=119).fit_transform(X)
     assert_array_equal(whole.indices, same.indices)
@@ -103,8 +112,9 @@ def test_neighborhoods_of_a_radius_may_differ_in_rank():
 
 
 @pytest.mark.parametrize("options", [{}, {"n_graph_neighbors": 5}, {"radius": 0.8}])
-def test_transform_of_training_points_is_fit_transform(iris, options):
-    X, _ = iris
+@every_dtype
+def test_transform_of_training_points_is_fit_transform(iris, options, dtype):
+    X = iris[0].astype(dtype)
     model = DivergenceNeighbors(**options)
     first = model.fit_transform(X)
     again = model.transform(X)
@@ -181,24 +191,27 @@ def test_engines_agree():
 # ------------------------------------------------- what takes the output: scikit-learn's own
 
 
-def test_isomap_takes_the_graph(blobs):
-    X, _ = blobs
+@every_dtype
+def test_isomap_takes_the_graph(blobs, dtype):
+    X = blobs[0].astype(dtype)
     graph = DivergenceNeighbors(gamma=0.1, n_graph_neighbors=50, square_root=True)
     pipeline = make_pipeline(graph, Isomap(n_neighbors=50, metric="precomputed"))
     assert pipeline.fit_transform(X).shape == (120, 2)
     assert pipeline.transform(X[:5]).shape == (5, 2)
 
 
-def test_tsne_takes_graph_and_distances(blobs):
-    X, _ = blobs
+@every_dtype
+def test_tsne_takes_graph_and_distances(blobs, dtype):
+    X = blobs[0].astype(dtype)
     tsne = TSNE(metric="precomputed", init="random", perplexity=10, max_iter=250, random_state=0)
     for k in (31, None):
         distances = DivergenceNeighbors(gamma=0.1, n_graph_neighbors=k, square_root=True)
         assert make_pipeline(distances, clone(tsne)).fit_transform(X).shape == (120, 2)
 
 
-def test_spectral_embedding_takes_the_graph(blobs):
-    X, y = blobs
+@every_dtype
+def test_spectral_embedding_takes_the_graph(blobs, dtype):
+    X, y = blobs[0].astype(dtype), blobs[1]
     graph = DivergenceNeighbors(gamma=0.1, n_graph_neighbors=60).fit_transform(X)
     learner = SpectralEmbedding(
         affinity="precomputed_nearest_neighbors", n_neighbors=60, random_state=0
@@ -222,8 +235,9 @@ def test_clusterings_take_distances(blobs):
     assert adjusted_rand_score(y, sparse) > 0.8
 
 
-def test_nearest_neighbors_classify_new_points(blobs):
-    X, y = blobs
+@every_dtype
+def test_nearest_neighbors_classify_new_points(blobs, dtype):
+    X, y = blobs[0].astype(dtype), blobs[1]
     graph = DivergenceNeighbors(gamma=0.5, n_graph_neighbors=5)
     pipeline = make_pipeline(graph, KNeighborsClassifier(5, metric="precomputed"))
     assert pipeline.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.95
@@ -275,3 +289,192 @@ def test_nan_is_refused(iris):
     X[3, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         DivergenceNeighbors().fit(X)
+
+
+# --------------------------------------------------------------------------------- hostile data
+
+
+@pytest.mark.parametrize("covariance", KINDS)
+@pytest.mark.parametrize("exponent", [-139, -77, -38, 38, 77, 139])
+@pytest.mark.filterwarnings("ignore:covariance=.frank-wolfe. stopped before")
+def test_any_units_have_finite_divergences_or_are_refused_by_name(iris, covariance, exponent):
+    X = 10.0**exponent * iris[0][::5]
+    gamma = 0.1 if covariance.startswith("shrunk") else 1e-4
+    for divergence in DIVERGENCES:
+        model = DivergenceNeighbors(6, divergence=divergence, covariance=covariance, gamma=gamma)
+        if exponent > 0 and covariance in ("trace", "frank-wolfe"):  # of absolute units
+            with pytest.raises(ValueError, match=r"singular.*scale X"):
+                model.fit_transform(X)
+        else:
+            assert np.isfinite(model.fit_transform(X)).all()
+
+
+@pytest.mark.parametrize("covariance", ["shrunk", "shrunk-diagonal", "ledoit-wolf", "oas"])
+@pytest.mark.parametrize("scale", [2.0**-450, 2.0**450])
+def test_shares_do_not_depend_on_units(iris, covariance, scale):
+    X, _ = iris
+    gamma = 0.1 if covariance.startswith("shrunk") else 0.0
+    one, other = (
+        DivergenceNeighbors(10, covariance=covariance, gamma=gamma).fit_transform(x)
+        for x in (X, scale * X)
+    )
+    assert_allclose(other, one, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e155])
+def test_units_out_of_reach_are_refused_by_name(iris, scale):
+    X, model = iris[0], DivergenceNeighbors()
+    for work in (model.fit, model.fit_transform, pairwise, local_gaussians):
+        with pytest.raises(ValueError, match=r"^X .*too (large|little) for float64: scale it"):
+            work(scale * X)
+    with pytest.raises(ValueError, match=r"^X .*too (large|little)"):
+        paired(scale * X, [[0, 1]])
+
+
+def test_new_points_out_of_reach_are_refused_by_name(iris):
+    model = DivergenceNeighbors().fit(iris[0])
+    for work in (model.transform, lambda X: pairwise(X, iris[0])):
+        with pytest.raises(ValueError, match=r"^X reaches .*too large for float64"):
+            work(1e155 * iris[0][:3])
+        with pytest.raises(ValueError, match=r"2 of 2 local covariances are singular.*far from"):
+            work(np.full((2, 4), 1e100))
+
+
+def test_a_point_far_from_all_others_changes_nothing_for_them(iris):
+    X, _ = iris
+    D = DivergenceNeighbors().fit_transform(np.vstack([X, [[1e8] * 4]]))
+    assert np.isfinite(D).all()
+    assert_allclose(D[:-1, :-1], DivergenceNeighbors().fit_transform(X), rtol=1e-9, atol=1e-12)
+
+
+def test_features_of_very_different_scales_are_refused_by_name():
+    X = np.random.default_rng(0).normal(size=(40, 4)) * [1e-100, 1e-3, 1.0, 1e100]
+    with pytest.raises(ValueError, match=r"features of very different scales.*or scale X"):
+        DivergenceNeighbors().fit(X)
+
+
+def test_divergences_that_would_be_no_numbers_are_refused():
+    X = np.repeat([[0.0], [1e139]], 5, axis=0)
+    with pytest.raises(ValueError, match=r"would exceed 1e\+290: .* 1\.0e\+139 apart.*Raise gamma"):
+        DivergenceNeighbors(3, gamma=1e-30).fit_transform(X)
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+@every_dtype
+def test_twins_are_at_divergence_0(divergence, dtype):
+    """Exactly: not by rounding errors, which would be their order and the scale of a graph."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(20, 5)), 3, axis=0).astype(dtype)  # 2 twins, 3 other neighbors
+    D = DivergenceNeighbors(5, divergence=divergence).fit_transform(X)
+    same = np.repeat(np.arange(20), 3)
+    assert_array_equal(D == 0, same[:, None] == same)
+    model = DivergenceNeighbors(5, divergence=divergence, n_graph_neighbors=2)
+    graph = model.fit_transform(X)
+    assert_array_equal(graph.data, 0.0)
+    assert_array_equal(same[graph.indices], np.repeat(same, 3))
+
+
+@pytest.mark.parametrize("n", [2, 3, 11])
+def test_as_many_neighbors_as_there_are_others(n):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    model = DivergenceNeighbors(n - 1, n_graph_neighbors=n - 1)
+    graph = model.fit_transform(X)
+    assert_allclose(graph.toarray(), DivergenceNeighbors(n - 1).fit_transform(X), atol=1e-9)
+    assert np.isfinite(model.transform(X + 0.1).data).all()
+
+
+# ------------------------------------------------------------------- what a fitted model is made of
+
+OTHER = {
+    "n_neighbors": 4,
+    "radius": 1.5,
+    "divergence": "riemann",
+    "covariance": "oas",
+    "gamma": 0.5,
+    "n_graph_neighbors": 4,
+    "n_candidates": 9,
+    "square_root": True,
+    "search": "approximate",
+    "engine": "dense",
+    "n_jobs": 2,
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"n_graph_neighbors": 5, "n_candidates": 20}])
+def test_parameters_set_after_the_fit_change_nothing(iris, options):
+    assert set(OTHER) == set(DivergenceNeighbors().get_params())
+    X, new = iris[0], iris[0][::7] + 0.05
+    model = DivergenceNeighbors(**options).fit(X)
+    before = model.transform(new)
+    after = model.set_params(**OTHER).transform(new)
+    assert issparse(after) == issparse(before)
+    assert_array_equal(
+        *(found.toarray() if issparse(found) else found for found in (before, after))
+    )
+
+
+@every_dtype
+def test_the_users_array_is_neither_changed_nor_needed_later(iris, dtype):
+    X = iris[0].astype(dtype)
+    given, new = X.copy(), X[:5] + dtype(0.05)
+    model = DivergenceNeighbors(5).fit(given)
+    assert_array_equal(given, X)
+    before = model.transform(new)
+    given[:] = 0.0
+    assert_array_equal(model.transform(new), before)
+
+
+def test_a_failed_fit_is_no_fit(iris):
+    model = DivergenceNeighbors(3, gamma=0.0)
+    with pytest.raises(ValueError, match="singular"):
+        model.fit(iris[0])
+    with pytest.raises(NotFittedError):
+        model.transform(iris[0])
+
+
+def _layouts(X):
+    locked = X.copy()
+    locked.flags.writeable = False
+    return {
+        "read-only": locked,
+        "Fortran": np.asfortranarray(X),
+        "reversed": X[::-1].copy()[::-1],
+        "big-endian": X.astype(">f8"),
+        "object": X.astype(object),
+        "frame": pd.DataFrame(X, columns=list("abcd")),
+    }
+
+
+@pytest.mark.parametrize("layout", _layouts(np.zeros((1, 4))))
+def test_the_layout_of_the_array_changes_nothing(iris, layout):
+    X, options = iris[0], {"n_graph_neighbors": 5}
+    given = _layouts(X)[layout]
+    found = DivergenceNeighbors(**options).fit_transform(given)
+    expected = DivergenceNeighbors(**options).fit_transform(X)
+    assert_array_equal(found.indices, expected.indices)
+    assert_allclose(found.data, expected.data, rtol=1e-9)
+    assert_array_equal(np.asarray(given, dtype=float), X)
+
+
+def test_whole_numbers_and_truth_values_are_numbers():
+    X = np.random.default_rng(0).integers(0, 2, (40, 3))
+    expected = DivergenceNeighbors().fit_transform(X.astype(float))
+    for given in (X, X.astype(np.uint8), X.astype(bool)):
+        assert_array_equal(DivergenceNeighbors().fit_transform(given), expected)
+
+
+def test_sparse_input_is_refused_by_name(iris):
+    with pytest.raises(TypeError, match="Sparse data was passed for X"):
+        DivergenceNeighbors().fit(csr_matrix(iris[0]))
+
+
+@pytest.mark.parametrize("options", [{}, {"n_graph_neighbors": 5}, {"radius": 1.0}])
+def test_the_same_bits_again_at_any_number_of_threads(iris, options):
+    X = iris[0]
+    found = []
+    for n_jobs in (1, 2, 2, None):
+        model = DivergenceNeighbors(n_jobs=n_jobs, **options)
+        found.append((model.fit_transform(X), model.transform(X[::7] + 0.05)))
+    for again in found[1:]:
+        for one, other in zip(found[0], again, strict=True):
+            assert_array_equal(*(x.toarray() if issparse(x) else x for x in (one, other)))

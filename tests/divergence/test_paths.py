@@ -73,3 +73,63 @@ def test_duplicates_are_at_no_distance(points):
 def test_errors_name_the_argument(points, options, message):
     with pytest.raises(ValueError, match=message):
         density_paths(points, **options)
+
+
+# --------------------------------------------------------------------------------- hostile data
+
+
+@pytest.mark.parametrize("norm", [1.0, 2.0, 3.0, 50.0, 1000.0])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e100])
+def test_powers_of_a_norm_are_numbers(points, norm, scale):
+    """100 to the power of 1000 is none, and 0.001 to it 0: lengths were inf, or 0."""
+    lengths = density_paths(scale * points, exponent=1.0, norm=norm)
+    largest = cdist(points, points, "chebyshev")
+    if norm <= 3:
+        assert_allclose(lengths / scale, cdist(points, points, "minkowski", p=norm), atol=1e-12)
+    assert (lengths >= scale * largest * (1 - 1e-12)).all()
+    assert (lengths <= scale * largest * 3 ** (1 / norm) * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"n_graph_neighbors": 12}])
+def test_paths_lead_over_twins(options):
+    """More twins than neighbors, and a bridge from one of them."""
+    X = np.r_[np.zeros(10), 1.0, 2.0, np.full(10, 3.0)][:, None]
+    paths = density_paths(X, exponent=2.0, **options)
+    assert_array_equal(paths[:10, :10], 0.0)
+    assert_allclose(paths[:10, -10:], 3.0)
+
+
+def test_neighbors_of_a_graph_come_by_position_where_equally_near():
+    X = np.array([[0.0], [1.0], [-1.0], [5.0]])
+    paths = density_paths(X, exponent=1.0, n_graph_neighbors=1)
+    assert_array_equal(paths[0], [0.0, 1.0, 1.0, 5.0])
+    far = np.column_stack([X, np.full(4, 2.0**30)])  # products of large numbers would lose digits
+    assert_array_equal(density_paths(far, exponent=1.0, n_graph_neighbors=1), paths)
+
+
+@pytest.mark.parametrize(("scale", "exponent"), [(1e100, 4.0), (1e-100, 4.0), (10.0, 1000.0)])
+def test_powers_of_lengths_that_are_no_numbers_are_refused(points, scale, exponent):
+    with pytest.raises(ValueError, match=r"exponent=.* of lengths from .*scale X"):
+        density_paths(scale * points, exponent=exponent)
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e155])
+def test_units_out_of_reach_are_refused_by_name(points, scale):
+    with pytest.raises(ValueError, match=r"^X .*too (large|little) for float64: scale it"):
+        density_paths(scale * points)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("options", [{}, {"divergence": "bhattacharyya"}])
+@pytest.mark.parametrize("k", [None, 8])
+def test_any_precision_and_number_of_threads(points, dtype, options, k):
+    X = points.astype(dtype)
+    options = {**options, "n_graph_neighbors": k}
+    one, two = (density_paths(X, n_jobs=n_jobs, **options) for n_jobs in (1, 2))
+    assert_array_equal(one, two)
+    exact = density_paths(X.astype(np.float64), **options)
+    assert_allclose(one, exact, rtol=1e-5 if dtype == np.float32 else 0)
+
+
+def test_a_graph_of_all_twins():
+    assert_array_equal(density_paths(np.ones((20, 2)), n_graph_neighbors=3)[0], [0.0] * 20)

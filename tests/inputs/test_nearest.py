@@ -1,6 +1,7 @@
 """The nearest rows, exactly and nearly, against distances taken one query at a time."""
 
 import sys
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.neighbors import NearestNeighbors
 
-from vicinal.inputs.nearest import approximately_nearest, nearest, squared_distances
+from vicinal.inputs.nearest import approximately_nearest, nearest, squared_distances, within
 
 
 def naive_nearest(keys, queries, k, own=None):
@@ -176,3 +178,102 @@ def test_without_pynndescent_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynndescent", None)
     with pytest.raises(ImportError, match=r"candidates=9 needs pynndescent.*vicinal\[neighbors\]"):
         approximately_nearest(np.zeros((3, 2)), None, 1, None, "candidates=9")
+
+
+# --------------------------------------------------------------------------------- hostile data
+
+
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_one_key_far_away_makes_no_second_search_for_others(n_features):
+    """It did for all, among all keys: the errors of products were those of the farthest key."""
+    keys = np.random.default_rng(0).normal(size=(500, n_features))
+    keys = np.vstack([keys, np.full(n_features, 1e8)])
+    asked = []
+
+    def recorded(self, X, n_neighbors, **options):
+        asked.append((len(X), n_neighbors))
+        return original(self, X, n_neighbors, **options)
+
+    original = NearestNeighbors.kneighbors
+    with patch.object(NearestNeighbors, "kneighbors", recorded):
+        found = nearest(keys, keys, 5, np.arange(501))
+    assert asked[0] == (501, 11)
+    assert sum(rows for rows, _ in asked[1:]) < 10
+    assert_same(found, naive_nearest(keys, keys, 5, np.arange(501)))
+
+
+@pytest.mark.parametrize("scale", [1e-139, 1e139])
+def test_any_units(scale):
+    keys = scale * np.random.default_rng(0).normal(size=(150, 20))
+    assert_same(nearest(keys, keys, 5), naive_nearest(keys, keys, 5))
+    positions, squared = approximately_nearest(keys, None, 5, 1, "a test")
+    expected = naive_nearest(keys, keys, 5, np.arange(150))
+    assert recall(positions, expected[0]) > 0.95
+    assert np.isfinite(squared).all()
+    far, _ = approximately_nearest(keys / scale, np.full((2, 20), 1e120), 5, 1, "a test")
+    assert ((far >= 0) & (far < 150)).all()
+
+
+def naive_within(keys, queries, radius):
+    squared = np.square(keys[None].astype(float) - queries[:, None]).sum(axis=2)
+    return [np.flatnonzero(row <= radius**2) for row in squared]
+
+
+@given(search=searches(), radius=st.sampled_from([0.25, 0.5, 1.0, 3.0]))
+@settings(max_examples=50)
+def test_all_within_a_radius_are_those_of_the_definition(search, radius):
+    keys, queries, _ = search
+    found, expected = within(keys, queries, radius), naive_within(keys, queries, radius)
+    for one, other in zip(found, expected, strict=True):
+        assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_all_within_a_radius_far_from_the_origin(n_features):
+    keys = np.round(2 * np.random.default_rng(0).normal(size=(200, n_features))) / 4
+    radius = float(np.sqrt(n_features)) / 2
+    expected = naive_within(keys, keys, radius)
+    assert max(map(len, expected)) > 1
+    with patch("vicinal.inputs.nearest._BLOCK_NUMBERS", 1000):
+        for shift in (0.0, 2.0**30):
+            for one, other in zip(
+                within(keys + shift, keys + shift, radius), expected, strict=True
+            ):
+                assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("radius", "n_found"), [(1e-200, 1), (1e200, 30)])
+def test_a_radius_whose_square_is_no_number(radius, n_found):
+    keys = np.arange(30.0)[:, None]
+    assert [len(found) for found in within(keys, keys, radius)] == [n_found] * 30
+
+
+class _Descent:
+    """Finds all, but for one of the last two points."""
+
+    def __init__(self, data, n_neighbors, **options):
+        self.neighbor_graph = (self._found(data, data, n_neighbors), None)
+        self.data = data
+
+    def prepare(self):
+        pass
+
+    def query(self, points, k):
+        return self._found(self.data, points, k), None
+
+    @staticmethod
+    def _found(data, points, k):
+        found = naive_nearest(data, points, k)[0]
+        found[-2:, -1] = -1
+        return found
+
+
+def test_what_the_descent_does_not_find_is_searched_exactly(monkeypatch, cloud):
+    """It says -1, which is the last key for an array."""
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=_Descent))
+    keys, queries = cloud
+    own = np.arange(len(keys))
+    found = approximately_nearest(keys, None, 5, 1, "a test")
+    assert_same(found, naive_nearest(keys, keys, 5, own))
+    found = approximately_nearest(keys, queries, 5, 1, "a test")
+    assert_same(found, naive_nearest(keys, queries, 5))

@@ -30,14 +30,14 @@ class Spectrum(NamedTuple):
         d.
     counts : ndarray of shape (n,)
         m.
-    fourth : ndarray of shape (n,)
-        (1/m) Σ |x - x_i|⁴.
+    kurtosis : ndarray of shape (n,)
+        (1/m) Σ |x - x_i|⁴ / tr(C)²; 0 where C is 0.
     """
 
     values: NDArray
     n_features: int
     counts: NDArray
-    fourth: NDArray
+    kurtosis: NDArray
 
     @property
     def mean(self) -> NDArray:
@@ -45,9 +45,15 @@ class Spectrum(NamedTuple):
         return self.values.sum(axis=1) / self.n_features
 
     @property
-    def square(self) -> NDArray:
-        """tr(C²)."""
-        return np.square(self.values).sum(axis=1)
+    def roundness(self) -> NDArray:
+        """tr(C²) / tr(C)², from 1 of a line to 1/d of a ball; 0 where C is 0.
+
+        Shares are computed from this, as they do not depend on units: tr(C²) itself might be no
+        number any more.
+        """
+        traces = self.values.sum(axis=1, keepdims=True)
+        shares = np.divide(self.values, traces, out=np.zeros_like(self.values), where=traces > 0)
+        return np.square(shares).sum(axis=1)
 
 
 def ridge(spectrum: Spectrum, gamma: float) -> Eigenvalues:
@@ -62,25 +68,17 @@ def shrunk(spectrum: Spectrum, gamma: float) -> Eigenvalues:
 
 def ledoit_wolf(spectrum: Spectrum, gamma: float) -> Eigenvalues:
     """The shrinkage of Ledoit and Wolf (2004) about a known mean, + γ I."""
-    d, mean = spectrum.n_features, spectrum.mean
-    spread = np.maximum(spectrum.square / d - mean**2, 0.0)
-    noise = np.maximum(spectrum.fourth - spectrum.square, 0.0) / (
-        d * np.maximum(spectrum.counts, 1)
-    )
-    intensity = np.divide(
-        np.minimum(noise, spread), spread, out=np.ones(len(mean)), where=spread > 0
-    )
-    return _raised(_towards_identity(spectrum, intensity), gamma)
+    d, square = spectrum.n_features, spectrum.roundness
+    spread = np.maximum(square / d - 1.0 / d**2, 0.0)
+    noise = np.maximum(spectrum.kurtosis - square, 0.0) / (d * np.maximum(spectrum.counts, 1))
+    return _raised(_towards_identity(spectrum, _share(noise, spread)), gamma)
 
 
 def oas(spectrum: Spectrum, gamma: float) -> Eigenvalues:
     """The oracle approximating shrinkage of Chen et al. (2010), as scikit-learn has it, + γ I."""
-    d, mean = spectrum.n_features, spectrum.mean
-    alpha = spectrum.square / d**2
-    over = alpha + mean**2
-    under = (spectrum.counts + 1.0) * (alpha - mean**2 / d)
-    intensity = np.divide(over, under, out=np.ones(len(mean)), where=under > 0)
-    return _raised(_towards_identity(spectrum, np.minimum(intensity, 1.0)), gamma)
+    d, square = spectrum.n_features, spectrum.roundness
+    noise, spread = square + 1.0, (spectrum.counts + 1.0) * (square - 1.0 / d)
+    return _raised(_towards_identity(spectrum, _share(noise, spread)), gamma)
 
 
 def of_trace_one(spectrum: Spectrum, gamma: float) -> Eigenvalues:
@@ -163,6 +161,11 @@ def _best_step(S: NDArray, towards: NDArray, r: NDArray, copies: NDArray) -> NDA
 def _all_values(spectrum: Spectrum, gamma: float) -> tuple[NDArray, NDArray, int]:
     """Eigenvalues of C + γ I, the last one, and how often it comes."""
     return *ridge(spectrum, gamma), spectrum.n_features - spectrum.values.shape[1]
+
+
+def _share(noise: NDArray, spread: NDArray) -> NDArray:
+    """noise / spread, 1 at most and where there is no spread."""
+    return np.divide(np.minimum(noise, spread), spread, out=np.ones(len(spread)), where=spread > 0)
 
 
 def _towards_identity(spectrum: Spectrum, intensity: NDArray) -> Eigenvalues:

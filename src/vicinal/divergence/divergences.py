@@ -51,6 +51,15 @@ _TILE_NUMBERS, _TILE = 1_000_000, 128
 # Divergences held at a time in the search for the nearest.
 _ROW_NUMBERS = 4_000_000
 
+# Features up to which Gaussians are compared in all dimensions: a pair takes a minute there.
+_MOST_FEATURES = 4000
+
+# Squares of distances, sums of divergences and of their squares stay numbers below this.
+_LARGEST = 1e290
+
+# Divergences below this may be the rounding errors of none.
+_NEARLY_NOTHING = 1e-6
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -71,6 +80,7 @@ class Comparison:
 
     def matrix(self, P: LocalGaussians, Q: LocalGaussians | None = None) -> NDArray:
         """Divergences of all pairs, shape (len(P), len(Q)); of P with itself where Q is None."""
+        self._check(P, Q)
         out = np.zeros((len(P), len(P if Q is None else Q)))
         side = self._side(P)
         tiles = [  # on and above the diagonal only, where there is one
@@ -95,6 +105,7 @@ class Comparison:
 
         Pairs of the same `first` should stand together.
         """
+        self._check(P, Q)
         out = np.empty(len(first))
         side = max(1, self._side(P) ** 2)
         ends = np.flatnonzero(np.diff(first, prepend=-1, append=-1))
@@ -118,20 +129,39 @@ class Comparison:
 
         Equal ones by position. Never all pairs at once. Hellinger still as B.
         """
+        self._check(P, Q)
         others = P if Q is None else Q
-        step = max(1, min(self._side(P), _ROW_NUMBERS // max(1, len(others))))
 
         def search(rows: slice) -> tuple[NDArray, NDArray]:
-            block = np.empty((len(P.means[rows]), len(others)))
-            for columns in _slices(len(others), self._side(P)):
-                block[:, columns] = self._tile(P[rows], others[columns], upper=False)
+            block = self._block(P[rows], others)
             if Q is None:
                 block[np.arange(len(block)), np.arange(len(P))[rows]] = np.inf
             return _smallest(block, k)
 
-        found = self._run(search, _slices(len(P), step))
+        found = self._run(search, _slices(len(P), self._rows(P, others)))
         positions, values = zip(*found, strict=True)
         return np.concatenate(positions), np.concatenate(values)
+
+    def nearest_of_groups(
+        self, P: LocalGaussians, Q: LocalGaussians, starts: NDArray
+    ) -> tuple[NDArray, NDArray]:
+        """Positions of the nearest two, one of P and one of Q, for every group of Q.
+
+        Groups stand together and begin at `starts`. Never all pairs at once.
+        """
+        self._check(P, Q)
+        groups = [slice(*ends) for ends in neighboring([*starts, len(Q)])]
+
+        def search(rows: slice) -> tuple[NDArray, NDArray, NDArray]:
+            block = self._block(P[rows], Q)
+            lowest = block.min(axis=0)
+            second = np.array([group.start + lowest[group].argmin() for group in groups])
+            return rows.start + block[:, second].argmin(axis=0), second, lowest[second]
+
+        found = self._run(search, _slices(len(P), self._rows(P, Q)))
+        first, second, values = (np.stack(part) for part in zip(*found, strict=True))
+        best = values.argmin(axis=0), np.arange(len(groups))
+        return first[best], second[best]
 
     def finished(self, values: NDArray) -> NDArray:
         """The divergence itself: the kernels know B, not H."""
@@ -140,6 +170,19 @@ class Comparison:
     def _run(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
         with one_blas_thread():
             return list(run_in_order(work, tasks, effective_n_threads(self.n_jobs)))
+
+    def _check(self, P: LocalGaussians, Q: LocalGaussians | None) -> None:
+        """Refuse what no computation here would have numbers, or room, for."""
+        _check_range(P, P if Q is None else Q)
+        d = P.n_features
+        if d > _MOST_FEATURES and self._is_dense(P, P.rank):
+            raise ValueError(
+                f"{d} features, at most {_MOST_FEATURES} where Gaussians are compared in all "
+                f"dimensions: {8e-9 * d**2:.2g} GB for each of them and {float(d) ** 3:.0e} "
+                "operations for each pair. Reduce the features, for example with "
+                'sklearn.decomposition.PCA; or use engine="auto", fewer neighbors, and another '
+                'covariance than "shrunk-diagonal".'
+            )
 
     def _is_dense(self, P: LocalGaussians, rank: int) -> bool:
         """Whether frames need all directions."""
@@ -164,6 +207,17 @@ class Comparison:
         size = P.n_features if self._is_dense(P, P.rank) else P.rank
         return int(np.clip(np.sqrt(_TILE_NUMBERS) / size, 1, _TILE))
 
+    def _rows(self, P: LocalGaussians, others: LocalGaussians) -> int:
+        """How many P are compared with all others at a time."""
+        return max(1, min(self._side(P), _ROW_NUMBERS // max(1, len(others))))
+
+    def _block(self, P: LocalGaussians, Q: LocalGaussians) -> NDArray:
+        """Divergences of all pairs of few P and many Q."""
+        block = np.empty((len(P), len(Q)))
+        for columns in _slices(len(Q), self._side(P)):
+            block[:, columns] = self._tile(P, Q[columns], upper=False)
+        return block
+
     def _tile(self, P: LocalGaussians, Q: LocalGaussians, upper: bool) -> NDArray:
         """Divergences of all pairs of a tile, or of those above its diagonal (0 elsewhere)."""
         rank = max(P.rank, Q.rank)  # neighborhoods of a radius differ
@@ -179,6 +233,7 @@ class Comparison:
         else:
             which = _KERNELS[self.divergence]
             kernels.joint_tile(_frames(P), _frames(Q), products, upper, which, out)
+        _mend_twins(P, Q, out)
         return out
 
 
@@ -190,6 +245,32 @@ def _frames(gaussians: LocalGaussians) -> Frames:
         1.0 / np.sqrt(gaussians.values),
         gaussians.rest,
     )
+
+
+def _check_range(P: LocalGaussians, Q: LocalGaussians) -> None:
+    """Refuse Gaussians whose divergences would be no numbers any more."""
+    low = np.minimum(P.means.min(axis=0), Q.means.min(axis=0))
+    high = np.maximum(P.means.max(axis=0), Q.means.max(axis=0))
+    least = min(float(part.least_variances().min()) for part in (P, Q))
+    most = max(float(part.largest_variances().max()) for part in (P, Q))
+    farthest = max(float(np.square(high - low).sum()), most)
+    if farthest / _LARGEST > least:
+        raise ValueError(
+            f"divergences would exceed {_LARGEST:g}: points are up to {np.sqrt(farthest):.1e} "
+            f"apart, and the least local variance is {least:.1e}. Raise gamma, or scale X, for "
+            "example with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def _mend_twins(P: LocalGaussians, Q: LocalGaussians, values: NDArray) -> None:
+    """Set divergences of equal Gaussians, which are rounding errors, to 0."""
+    i, j = np.nonzero((values > 0) & (values < _NEARLY_NOTHING))
+    step = max(1, _TILE_NUMBERS // (P.rank * P.n_features))
+    for part in _slices(len(i), step):
+        a, b = P[i[part]], Q[j[part]]
+        equal = (a.means == b.means).all(axis=1) & (a.values == b.values).all(axis=1)
+        equal &= (a.rest == b.rest) & (a.vectors == b.vectors).all(axis=(1, 2))
+        values[i[part][equal], j[part][equal]] = 0.0
 
 
 def _smallest(block: NDArray, k: int) -> tuple[NDArray, NDArray]:

@@ -1,6 +1,5 @@
 """DivergenceEmbedding: the estimator."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,21 +7,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.manifold import TSNE
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.compiling.libraries import importing
 from vicinal.divergence.divergences import SQUARED
 from vicinal.divergence.energy import best_size, laplacian_energy
 from vicinal.divergence.graph import check_connected, connected, rooted, symmetric, without_last
 from vicinal.divergence.isomap import isomap
 from vicinal.divergence.laplacian import laplacian_eigenmaps
+from vicinal.divergence.limits import check_room, in_precision
 from vicinal.divergence.lle import embedded, gram_of_coordinates, gram_of_distances, weights_of
 from vicinal.divergence.mds import classical_scaling
 from vicinal.divergence.neighbors import DivergenceNeighbors
+from vicinal.divergence.others import check_tsne, check_umap, most_tsne_neighbors, tsne, umap
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_count, check_nonnegative
+from vicinal.inputs.units import check_units
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
@@ -31,15 +31,18 @@ __all__ = ["DivergenceEmbedding"]
 METHODS = ("isomap", "laplacian", "lle", "mds", "tsne", "umap")
 WITH_TRANSFORM = ("isomap", "laplacian", "lle", "mds")
 
+_READ_BY_TRANSFORM = ("method", "divergence", "lle_weights")
+
 # Neighbors in the graph, where nothing is said.
 _GRAPH_NEIGHBORS = 15
 
 
 def _has_transform(model: "DivergenceEmbedding") -> bool:
-    if model.method in WITH_TRANSFORM:
+    method = model._fitted_or_set("method")
+    if method in WITH_TRANSFORM:
         return True
     raise AttributeError(
-        f'method="{model.method}" has no transform for new points: use one of '
+        f'method="{method}" has no transform for new points: use one of '
         f"{', '.join(WITH_TRANSFORM)}."
     )
 
@@ -87,7 +90,7 @@ class DivergenceEmbedding(
         "lle" always raises an error.
     scale : float, optional
         σ of the affinities exp(-divergence / σ) of "laplacian". None: the median of
-        the graph's divergences.
+        the graph's divergences that are not 0.
     lle_weights : {"distances", "coordinates"}, default="distances"
         Whether "lle" rebuilds points from their neighbors by the divergences alone,
         or by the points' own coordinates.
@@ -123,7 +126,7 @@ class DivergenceEmbedding(
     Notes
     -----
     Memory grows with the number of points, but for "isomap" and "mds", which need
-    all distances.
+    all distances and take at most 31 000 points.
 
     `transform` gives new points the Gaussians of the training points around them.
     "isomap" extends by shortest paths, "laplacian" by Nyström's formula, "lle" by
@@ -201,13 +204,16 @@ class DivergenceEmbedding(
         self : DivergenceEmbedding
         """
         points = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        check_units(points)
         self._check_parameters(len(points))
-        self._forget("energies_", "eigenvalues_", "estimator_", "_map")
+        self._forget("embedding_", "energies_", "eigenvalues_", "estimator_", "_map")
+        # What `transform` reads: parameters may be set to others before it is called.
+        self._fitted_params = {name: getattr(self, name) for name in _READ_BY_TRANSFORM}
         rng = self._generator()
         self.n_neighbors_ = self._chosen_size(points, rng)
         self.neighbors_ = self._neighbors(self.n_neighbors_, len(points))
         embed: Callable[[NDArray, np.random.Generator], NDArray] = getattr(self, f"_{self.method}")
-        self.embedding_ = embed(points, rng).astype(points.dtype, copy=False)
+        self.embedding_ = in_precision(embed(points, rng), points.dtype, "coordinates")
         self._n_features_out = self.n_components
         return self
 
@@ -236,10 +242,11 @@ class DivergenceEmbedding(
         -------
         ndarray of shape (n_queries, n_components)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "embedding_")
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        extend: Callable[[NDArray], NDArray] = getattr(self, f"_extend_{self.method}")
-        return extend(points).astype(self.embedding_.dtype, copy=False)
+        method = self._fitted_params["method"]
+        extend: Callable[[NDArray], NDArray] = getattr(self, f"_extend_{method}")
+        return in_precision(extend(points), self.embedding_.dtype, "coordinates")
 
     # ------------------------------------------------------------------------------ each method
 
@@ -273,42 +280,37 @@ class DivergenceEmbedding(
         return np.einsum("nk,nkc->nc", weights_of(gram), self.embedding_[near])
 
     def _mds(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        squared = self._square(self.neighbors_.fit_transform(X).astype(np.float64))
+        squared = self._square(np.asarray(self.neighbors_.fit(X)._divergences()))
         self._map = classical_scaling(squared, self.n_components, rng)
         self.eigenvalues_ = self._map.eigenvalues
         return self._map.coordinates
 
     def _extend_mds(self, X: NDArray) -> NDArray:
-        return self._map.extended(self._square(self.neighbors_.transform(X).astype(np.float64)))
+        return self._map.extended(self._square(np.asarray(self.neighbors_._divergences_of(X))))
 
     def _tsne(self, X: NDArray, rng: np.random.Generator) -> NDArray:
         params = {
             "n_components": self.n_components,
-            "metric": "precomputed",
             "init": "random",  # the only one for distances
-            "perplexity": self._perplexity(len(X)),
             "random_state": int(rng.integers(2**31)),
             "n_jobs": self.n_jobs,
+            "perplexity": self._perplexity(len(X)),
         }
-        self.estimator_ = TSNE(**{**params, **(self.method_params or {})})
-        return np.asarray(self.estimator_.fit_transform(self._distances(self._graph(X))))
+        self.estimator_ = tsne(
+            self._distances(self._graph(X)), **{**params, **(self.method_params or {})}
+        )
+        return np.asarray(self.estimator_.embedding_)
 
     def _umap(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        with importing("umap-learn", "umap", 'method="umap"'):
-            from umap import UMAP
-        graph = self._distances(self._graph(X))
-        indices, distances = (part.reshape(len(X), -1) for part in (graph.indices, graph.data))
         params = {
             "n_components": self.n_components,
-            "n_neighbors": indices.shape[1],
-            "precomputed_knn": (indices, distances.astype(np.float32)),
             "random_state": int(rng.integers(2**31)),
             "n_jobs": 1,  # with a random state it uses one anyway, and says so
         }
-        self.estimator_ = UMAP(**{**params, **(self.method_params or {})})
-        with warnings.catch_warnings():  # that it cannot transform: nor do we
-            warnings.filterwarnings("ignore", "precomputed_knn.* will be unavailable")
-            return np.asarray(self.estimator_.fit_transform(X))
+        self.estimator_ = umap(
+            self._distances(self._graph(X)), X, **{**params, **(self.method_params or {})}
+        )
+        return np.asarray(self.estimator_.embedding_)
 
     # ---------------------------------------------------------------------------------- the graph
 
@@ -332,21 +334,20 @@ class DivergenceEmbedding(
             return self.n_graph_neighbors
         wanted = _GRAPH_NEIGHBORS
         if self.method == "tsne":
-            wanted = int(3.0 * self._perplexity(n_samples)) + 1
+            wanted = most_tsne_neighbors(self._perplexity(n_samples), n_samples)
         return min(wanted, n_samples - 1)
 
     def _perplexity(self, n_samples: int) -> float:
         """Of t-SNE: at most a third of the points."""
-        given = (self.method_params or {}).get("perplexity")
-        return float(given) if given is not None else min(30.0, (n_samples - 1) / 3.0)
+        return (self.method_params or {}).get("perplexity", min(30.0, (n_samples - 1) / 3.0))
 
     def _graph(self, X: NDArray) -> csr_matrix:
-        return self.neighbors_.fit_transform(X).astype(np.float64)
+        return self.neighbors_.fit(X)._divergences()
 
     def _new_graph(self, X: NDArray) -> csr_matrix:
         """The k nearest training points of new ones."""
-        graph: Any = self.neighbors_.transform(X)  # k + 1, as training points count themselves
-        return without_last(graph.astype(np.float64))
+        # There are k + 1, as training points count themselves.
+        return without_last(self.neighbors_._divergences_of(X))
 
     def _connected_graph(self, X: NDArray) -> csr_matrix:
         graph = self._graph(X)
@@ -360,7 +361,7 @@ class DivergenceEmbedding(
             return int(self.n_neighbors)
 
         def energy(size: int) -> float:
-            graph = symmetric(self._neighbors(size, len(X)).fit_transform(X))
+            graph = symmetric(self._neighbors(size, len(X)).fit(X)._divergences())
             return laplacian_energy(graph, self.n_components + 1, self.scale, rng)
 
         chosen, self.energies_ = best_size(energy, len(X))
@@ -368,18 +369,18 @@ class DivergenceEmbedding(
 
     def _distances(self, graph: Any) -> Any:
         """For methods that square them."""
-        return rooted(graph) if self.divergence in SQUARED else graph
+        return rooted(graph) if self._fitted_params["divergence"] in SQUARED else graph
 
     def _square(self, values: NDArray) -> NDArray:
-        return values if self.divergence in SQUARED else np.square(values)
+        return values if self._fitted_params["divergence"] in SQUARED else np.square(values)
 
     def _squared(self, graph: csr_matrix) -> NDArray:
         """Squared distances of every row's neighbors."""
-        return self._square(graph.data.astype(np.float64).reshape(graph.shape[0], -1))
+        return self._square(graph.data.reshape(graph.shape[0], -1))
 
     def _gram(self, X: NDArray, queries: NDArray, near: NDArray, squared: NDArray) -> NDArray:
         """Gram matrices of neighbors around their points."""
-        if self.lle_weights == "coordinates":
+        if self._fitted_params["lle_weights"] == "coordinates":
             return gram_of_coordinates(X, queries, near)
         return gram_of_distances(squared, self._square(self.neighbors_._among(near)))
 
@@ -397,11 +398,13 @@ class DivergenceEmbedding(
                 f'n_graph_neighbors={self.n_graph_neighbors} has no meaning for method="mds", '
                 "which takes all distances."
             )
-        if self.method_params and self.method not in ("tsne", "umap"):
-            raise ValueError(
-                f'method_params has no meaning for method="{self.method}": it is for "tsne" and '
-                '"umap".'
+        if self.method in ("isomap", "mds"):
+            check_room(
+                f'all distances, for method="{self.method}",',
+                (n_samples, n_samples),
+                'use method="laplacian", "lle" or "umap", or fewer points',
             )
+        self._check_method_params(n_samples)
         if isinstance(self.n_neighbors, str):
             check_choice("n_neighbors", self.n_neighbors, ("energy",))
             if self.method == "mds":
@@ -412,10 +415,30 @@ class DivergenceEmbedding(
                     "the neighborhoods."
                 )
 
+    def _check_method_params(self, n_samples: int) -> None:
+        params = self.method_params or {}
+        if not isinstance(params, dict):
+            raise TypeError(f"method_params={params!r} must be a dict of parameters, or None.")
+        if self.method == "tsne":
+            perplexity, n_components = self._perplexity(n_samples), self.n_components
+            k = n_samples if self.n_graph_neighbors is None else self.n_graph_neighbors
+            check_tsne(params, perplexity, n_components, k, n_samples)
+        elif self.method == "umap":
+            check_umap(params, self.n_components, n_samples)
+        elif params:
+            raise ValueError(
+                f'method_params has no meaning for method="{self.method}": it is for "tsne" and '
+                '"umap".'
+            )
+
     def _not_in_files(self) -> tuple[str, ...]:
         """UMAP's object has compiled functions and all of the data."""
         names = super()._not_in_files()
-        return (*names, "estimator_") if self.method == "umap" else names
+        return (*names, "estimator_") if self._fitted_or_set("method") == "umap" else names
+
+    def _fitted_or_set(self, name: str) -> Any:
+        """A parameter as it was fitted, or, before that, as it is."""
+        return getattr(self, "_fitted_params", self.get_params(deep=False))[name]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

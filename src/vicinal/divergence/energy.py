@@ -29,12 +29,17 @@ def laplacian_energy(
 
 def best_size(energy: Callable[[int], float], n_samples: int) -> tuple[int, dict[int, float]]:
     """The size of largest energy, and the energies of all sizes tried."""
+    if n_samples <= SIZES[0]:
+        raise ValueError(
+            f'n_neighbors="energy" tries neighborhoods of {SIZES[0]} points and more, and X has '
+            f"{n_samples} rows: choose n_neighbors yourself."
+        )
     energies = {size: energy(size) for size in SIZES if size < n_samples}
     known = {size: value for size, value in energies.items() if not np.isnan(value)}
     if not known:
         raise ValueError(
             'n_neighbors="energy" needs a connected graph, and none of those tried is, with '
-            f"neighborhoods of {', '.join(map(str, energies)) or 'no'} points: raise "
+            f"neighborhoods of {', '.join(map(str, energies))} points: raise "
             "n_graph_neighbors, or choose n_neighbors yourself."
         )
     return max(known, key=known.__getitem__), energies

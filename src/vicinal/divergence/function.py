@@ -8,10 +8,12 @@ from sklearn.utils import check_array
 
 from vicinal.divergence.divergences import DIVERGENCES, Comparison
 from vicinal.divergence.graph import divergences_of_pairs
+from vicinal.divergence.limits import check_room, in_precision
 from vicinal.divergence.local import LocalModel
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_choice
 from vicinal.inputs.pairs import check_positions
+from vicinal.inputs.units import check_units
 
 __all__ = ["local_gaussians", "paired", "pairwise"]
 
@@ -44,8 +46,11 @@ def local_gaussians(
     (150, 4, 4)
     """
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+    check_units(points)
     model = LocalModel(n_neighbors, covariance=covariance, gamma=gamma)
     model.check(len(points))
+    n, d = points.shape
+    check_room("covariances", (n, d, d), "see DivergenceNeighbors, which holds them in less room")
     gaussians = model.fit(points)
     return gaussians.means, gaussians.covariances()
 
@@ -129,10 +134,11 @@ def paired(
     array([  24.1572, 1342.7202])
     """
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+    check_units(points)
     first, second = check_positions(pairs, len(points)).T
     check_choice("divergence", divergence, DIVERGENCES)
     model = LocalModel(n_neighbors, covariance=covariance, gamma=gamma, n_jobs=n_jobs)
     model.check(len(points))
     comparison = Comparison(divergence, n_jobs=n_jobs)
     values = divergences_of_pairs(comparison, model.fit(points), first, second)
-    return comparison.finished(values).astype(points.dtype, copy=False)
+    return in_precision(comparison.finished(values), points.dtype, "divergences")

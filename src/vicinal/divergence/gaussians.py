@@ -1,8 +1,8 @@
 """A Gaussian for every point, from its neighborhood (sections 2 and 3)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ __all__ = ["KINDS", "LocalGaussians", "Neighborhoods", "fit_gaussians"]
 
 # "shrunk-diagonal" alone has other eigenvectors than C.
 KINDS = (*COVARIANCES, "shrunk-diagonal")
+
+# Least share of an eigenvalue in the largest: at it, divergences have four digits and more.
+_SINGULAR = 1e-24
 
 # Numbers of differences held at a time by every thread.
 _BLOCK_NUMBERS = 1_000_000
@@ -78,6 +81,20 @@ class LocalGaussians:
             None if self.diagonal is None else self.diagonal[rows],
         )
 
+    def least_variances(self) -> NDArray:
+        """Least eigenvalue of every covariance, shape (n,); where `diagonal` is given, a bound."""
+        if self.diagonal is not None:
+            return np.asarray(self.diagonal.min(axis=1))
+        least = self.values.min(axis=1)
+        return least if self.rank == self.n_features else np.minimum(least, self.rest)
+
+    def largest_variances(self) -> NDArray:
+        """The same of the largest ones."""
+        largest = self.values.max(axis=1)
+        if self.diagonal is not None:
+            return np.asarray(largest + self.diagonal.max(axis=1))
+        return largest if self.rank == self.n_features else np.maximum(largest, self.rest)
+
     def covariances(self) -> NDArray:
         """All of them, shape (n, d, d)."""
         weighted = self.vectors * (self.values - self.rest[:, None])[:, :, None]
@@ -99,8 +116,11 @@ class LocalGaussians:
         """The same with more eigenvectors, of the directions of equal eigenvalue."""
         if rank == self.rank:
             return self
-        whole, _ = np.linalg.qr(np.swapaxes(self.vectors, 1, 2), mode="complete")
-        vectors = np.concatenate([self.vectors, _rows(whole)[:, self.rank : rank]], axis=1)
+        # Columns of zeros get directions orthogonal to all others, and no more than are asked for.
+        columns = np.zeros((len(self), self.n_features, rank))
+        columns[:, :, : self.rank] = np.swapaxes(self.vectors, 1, 2)
+        whole, _ = np.linalg.qr(columns)
+        vectors = np.concatenate([self.vectors, _rows(whole)[:, self.rank :]], axis=1)
         more = np.broadcast_to(self.rest[:, None], (len(self), rank - self.rank))
         values = np.concatenate([self.values, more], axis=1)
         return LocalGaussians(self.means, vectors, values, self.rest)
@@ -125,8 +145,8 @@ def fit_gaussians(
         return _fit_part(X, queries[rows].astype(np.float64), near, kind, gamma)
 
     with one_blas_thread():
-        found = list(run_in_order(fit_part, parts, effective_n_threads(n_jobs)))
-    gaussians = _concatenated(found)
+        found = run_in_order(fit_part, parts, effective_n_threads(n_jobs))
+        gaussians = _gathered(found, parts, len(queries))
     _check_definite(gaussians, kind, gamma)
     return gaussians
 
@@ -141,13 +161,19 @@ def _fit_part(
     differences /= np.sqrt(counts)[:, None, None]
     # C = Δᵀ Δ: singular vectors of Δ keep digits that C itself would lose.
     _, singular, vectors = np.linalg.svd(differences, full_matrices=False)
-    fourth = np.square(squares).sum(axis=1) / counts
-    spectrum = Spectrum(np.square(singular), X.shape[1], near.counts, fourth)
+    spectrum = Spectrum(np.square(singular), X.shape[1], near.counts, _kurtosis(squares, counts))
     if kind == "shrunk-diagonal":  # (1 - γ) C + γ diag(C), footnote 5
         diagonal = gamma * np.einsum("nmd,nmd->nd", differences, differences)
         values, rest = (1.0 - gamma) * spectrum.values, np.zeros(len(queries))
         return _at_most_once(LocalGaussians(queries, vectors, values, rest, diagonal))
     return LocalGaussians(queries, vectors, *COVARIANCES[kind](spectrum, gamma))
+
+
+def _kurtosis(squares: NDArray, counts: NDArray) -> NDArray:
+    """(1/m) Σ |x - x_i|⁴ in units of tr(C)²: fourth powers themselves might be no numbers."""
+    traces = (squares.sum(axis=1) / counts)[:, None]
+    shares = np.divide(squares, traces, out=np.zeros_like(squares), where=traces > 0)
+    return np.square(shares).sum(axis=1) / counts
 
 
 def _at_most_once(gaussians: LocalGaussians) -> LocalGaussians:
@@ -157,31 +183,30 @@ def _at_most_once(gaussians: LocalGaussians) -> LocalGaussians:
 
 def _check_definite(gaussians: LocalGaussians, kind: str, gamma: float) -> None:
     """No covariance may be singular."""
-    lowest = gaussians.values.min(axis=1)
-    if gaussians.diagonal is not None:
-        lowest = gaussians.diagonal.min(axis=1)
-    elif gaussians.rank < gaussians.n_features:
-        lowest = np.minimum(lowest, gaussians.rest)
-    # Below rounding, an eigenvalue is none.
-    bad = lowest <= 4 * np.finfo(float).eps * gaussians.n_features * gaussians.values.max(axis=1)
+    # Below rounding, an eigenvalue is none. Those of C itself, which one kind needs, have fewer
+    # digits than the squares of singular values.
+    of_itself = 4 * np.finfo(float).eps * gaussians.n_features
+    rounding = of_itself if kind == "shrunk-diagonal" else _SINGULAR
+    bad = gaussians.least_variances() <= rounding * gaussians.largest_variances()
     if bad.any():
         raise ValueError(
             f"{bad.sum()} of {len(bad)} local covariances are singular, the first that of row "
-            f"{int(bad.argmax())}: neighborhoods of duplicates, or of too few points. Raise gamma="
-            f"{gamma:g} or n_neighbors"
-            + ("." if kind == "ridge" else ', or use covariance="ridge".')
+            f"{int(bad.argmax())}: neighborhoods of duplicates, of too few points, of one far from "
+            f"all others, or features of very different scales. Raise gamma={gamma:g} or "
+            "n_neighbors, or scale X" + ("." if kind == "ridge" else ', or use covariance="ridge".')
         )
 
 
-def _concatenated(parts: list[LocalGaussians]) -> LocalGaussians:
-    diagonals = [part.diagonal for part in parts if part.diagonal is not None]
-    return LocalGaussians(
-        np.concatenate([part.means for part in parts]),
-        np.concatenate([part.vectors for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.rest for part in parts]),
-        np.concatenate(diagonals) if diagonals else None,
-    )
+def _gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> LocalGaussians:
+    """All parts in arrays of n rows, filled as they come: never held twice."""
+    whole: dict[str, Any] = {}
+    for part, rows in zip(found, parts, strict=True):
+        for name, values in vars(part).items():
+            if name not in whole:
+                whole[name] = None if values is None else np.empty((n, *values.shape[1:]))
+            if values is not None:
+                whole[name][rows] = values
+    return LocalGaussians(**whole)
 
 
 def _blocks(n: int, numbers: int) -> Iterator[slice]:

@@ -1,7 +1,11 @@
-"""Graphs of nearest neighbors by divergence, as scikit-learn's transformers make them."""
+"""Graphs of nearest neighbors by divergence, as scikit-learn's transformers make them.
+
+An edge of length 0, between twins, is an edge, and the entries of a row stand in the order of their
+lengths. scipy keeps neither where graphs are added or converted to another type: that is done here.
+"""
 
 import warnings
-from itertools import combinations
+from itertools import pairwise as neighboring
 from typing import Any
 
 import numpy as np
@@ -17,10 +21,12 @@ __all__ = [
     "check_connected",
     "connected",
     "divergences_of_pairs",
+    "from_edges",
     "graph_between",
     "graph_of",
     "rooted",
     "symmetric",
+    "with_lengths",
     "without_last",
 ]
 
@@ -65,20 +71,31 @@ def rooted(divergences: Any) -> Any:
     """Square roots, of an array or of a graph's edges, which stay in their order."""
     if isinstance(divergences, np.ndarray):
         return np.sqrt(divergences)
-    graph = divergences.copy()
-    graph.data = np.sqrt(graph.data)
-    return graph
+    return with_lengths(divergences, np.sqrt(divergences.data))
 
 
-def symmetric(graph: csr_matrix) -> csr_matrix:
-    """With every edge in both directions, the longer of two; twins keep theirs, of length 0."""
-    edges, n = graph.tocoo(), graph.shape[0]
-    row, column = np.append(edges.row, edges.col), np.append(edges.col, edges.row)
-    lengths = np.append(edges.data, edges.data)
+def with_lengths(graph: csr_matrix, lengths: NDArray) -> csr_matrix:
+    """The same edges in the same order, of other lengths."""
+    return csr_matrix((lengths, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def from_edges(row: NDArray, column: NDArray, lengths: NDArray, n: int) -> csr_matrix:
+    """A graph of n points, each edge in both directions; of several edges the longest.
+
+    Twins keep theirs, of length 0.
+    """
+    row, column = np.append(row, column), np.append(column, row)
+    lengths = np.append(lengths, lengths)
     code = row.astype(np.int64) * n + column
     order = np.lexsort((lengths, code))
     last = order[np.append(np.diff(code[order]) > 0, True)] if len(order) else order
-    return csr_matrix((lengths[last], (row[last], column[last])), shape=graph.shape)
+    return csr_matrix((lengths[last], (row[last], column[last])), shape=(n, n))
+
+
+def symmetric(graph: csr_matrix) -> csr_matrix:
+    """With every edge in both directions, the longer of two."""
+    edges = graph.tocoo()
+    return from_edges(edges.row, edges.col, edges.data, graph.shape[0])
 
 
 def without_last(graph: csr_matrix) -> csr_matrix:
@@ -112,15 +129,27 @@ def connected(graph: csr_matrix, comparison: Comparison, P: LocalGaussians) -> c
         "between every two of them was added. Raise n_graph_neighbors to do without.",
         stacklevel=2,
     )
-    parts = [np.flatnonzero(labels == label) for label in range(n)]
-    edges = []
-    for a, b in combinations(range(n), 2):
-        values = comparison.matrix(P[parts[a]], P[parts[b]])
-        i, j = np.unravel_index(values.argmin(), values.shape)
-        edges.append((parts[a][i], parts[b][j], values[i, j]))
-    first, second, values = (np.array(part) for part in zip(*edges, strict=True))
-    ends = (np.r_[first, second], np.r_[second, first])
-    return (graph + csr_matrix((np.r_[values, values], ends), shape=graph.shape)).tocsr()
+    edges = graph.tocoo()
+    first, second, values = _shortest_between(comparison, P, labels)
+    row, column = np.append(edges.row, first), np.append(edges.col, second)
+    return from_edges(row, column, np.append(edges.data, values), graph.shape[0])
+
+
+def _shortest_between(
+    comparison: Comparison, P: LocalGaussians, labels: NDArray
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Ends and divergences of the shortest edge between every two components."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(labels.max() + 2))
+    ends = []
+    for begin, end in neighboring(starts[:-1]):
+        mine, others = order[begin:end], order[end:]
+        groups = starts[np.searchsorted(starts, end) : -1] - end
+        i, j = comparison.nearest_of_groups(P[mine], P[others], groups)
+        ends.append((mine[i], others[j]))
+    first, second = (np.concatenate(part) for part in zip(*ends, strict=True))
+    values = divergences_of_pairs(comparison, P, first, second)
+    return first, second, comparison.finished(values)
 
 
 def check_connected(graph: csr_matrix, method: str) -> None:

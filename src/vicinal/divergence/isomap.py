@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import shortest_path
 
+from vicinal.divergence.limits import check_room
 from vicinal.divergence.mds import ScalingMap, classical_scaling
 
 __all__ = ["PathMap", "isomap"]
@@ -45,6 +46,7 @@ class PathMap:
 
     def extended(self, graph: csr_matrix) -> NDArray:
         """Coordinates of points with these distances from their nearest training points."""
+        check_room("distances along the graph", graph.shape, "transform fewer rows at a time")
         lengths = np.empty(graph.shape)
         for row in range(graph.shape[0]):
             edges = slice(graph.indptr[row], graph.indptr[row + 1])

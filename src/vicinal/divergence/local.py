@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from vicinal.divergence.gaussians import KINDS, LocalGaussians, Neighborhoods, fit_gaussians
+from vicinal.divergence.limits import check_room
 from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
-from vicinal.inputs.nearest import approximately_nearest, nearest
+from vicinal.inputs.nearest import approximately_nearest, nearest, within
 
 __all__ = ["SEARCHES", "LocalModel", "candidates"]
 
@@ -75,12 +75,18 @@ class LocalModel:
         return self._gaussians(X, queries, near)
 
     def _gaussians(self, X: NDArray, queries: NDArray, near: Neighborhoods) -> LocalGaussians:
+        d = X.shape[1]
+        check_room(
+            "the Gaussians' directions",
+            (len(queries), min(near.positions.shape[1], d), d),
+            "reduce the features, for example with sklearn.decomposition.PCA, or the size of the "
+            "neighborhoods",
+        )
         return fit_gaussians(X, queries, near, self.covariance, self.gamma, self.n_jobs)
 
     def _within_radius(self, X: NDArray, queries: NDArray, own: NDArray) -> Neighborhoods:
-        index = NearestNeighbors(radius=self.radius, n_jobs=self.n_jobs).fit(X)
-        found = index.radius_neighbors(queries, return_distance=False)
-        found = [np.sort(near[near != me]) for near, me in zip(found, own, strict=True)]
+        found = within(X, queries, float(self.radius or 0.0), self.n_jobs)
+        found = [near[near != me] for near, me in zip(found, own, strict=True)]
         counts = np.array([len(near) for near in found])
         positions = np.zeros((len(queries), max(1, counts.max())), dtype=np.intp)
         positions[np.arange(positions.shape[1]) < counts[:, None]] = np.concatenate(found)

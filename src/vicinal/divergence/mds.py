@@ -9,6 +9,9 @@ from vicinal.divergence.spectral import largest_eigenpairs
 
 __all__ = ["ScalingMap", "classical_scaling"]
 
+# Eigenvalues below this are none, and not even their inverse is a number.
+_NOTHING = 1e-300
+
 
 @dataclass(frozen=True)
 class ScalingMap:
@@ -18,8 +21,8 @@ class ScalingMap:
     ----------
     coordinates : ndarray of shape (n, n_components)
     eigenvalues : ndarray of shape (n_components,)
-        Of the doubly centered matrix; negative ones are set to 0, and their
-        coordinates, too.
+        Of the doubly centered matrix; negative ones, and what is below rounding, are
+        set to 0, and their coordinates, too.
     row_means : ndarray of shape (n,)
         Of squared distances.
     """
@@ -35,7 +38,7 @@ class ScalingMap:
         inverse = np.divide(
             1.0, self.eigenvalues, out=np.zeros_like(self.eigenvalues), where=self.eigenvalues > 0
         )
-        return gram @ self.coordinates * inverse
+        return gram @ (self.coordinates * inverse)
 
 
 def classical_scaling(squared: NDArray, n_components: int, rng: np.random.Generator) -> ScalingMap:
@@ -43,5 +46,6 @@ def classical_scaling(squared: NDArray, n_components: int, rng: np.random.Genera
     row_means = squared.mean(axis=1)
     gram = -0.5 * (squared - row_means[:, None] - row_means + row_means.mean())
     values, vectors = largest_eigenpairs(gram, n_components, rng)
-    values = np.maximum(values, 0.0)
+    rounding = np.finfo(float).eps * len(gram) * values[0]
+    values = np.where(values > max(rounding, _NOTHING), values, 0.0)
     return ScalingMap(vectors * np.sqrt(values), values, row_means)

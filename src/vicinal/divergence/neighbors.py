@@ -9,9 +9,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.divergence.divergences import DIVERGENCES, ENGINES, SQUARED, Comparison
-from vicinal.divergence.graph import among_neighbors, graph_between, graph_of, rooted
+from vicinal.divergence.graph import (
+    among_neighbors,
+    graph_between,
+    graph_of,
+    rooted,
+    with_lengths,
+)
+from vicinal.divergence.limits import check_room, in_precision
 from vicinal.divergence.local import LocalModel, candidates
 from vicinal.inputs.checks import check_choice, check_count, check_flag
+from vicinal.inputs.units import check_reach, check_units
 from vicinal.representation import RepresentationMixin
 
 __all__ = ["DivergenceNeighbors"]
@@ -53,14 +61,15 @@ class DivergenceNeighbors(
         "shrunk-diagonal").
     n_graph_neighbors : int, optional
         Sparse output: each point itself and so many of the nearest by divergence.
-        None: a dense array of all.
+        None: a dense array of all, of 8 GB at most (31 000 points).
     n_candidates : int, optional
         Look for these among so many Euclidean neighbors only: for many points.
         None: among all.
     square_root : bool, default=False
         Roots of "jeffreys" and "bhattacharyya", for methods that square distances.
     search : {"exact", "approximate"}, default="exact"
-        Of Euclidean neighbors. "approximate" needs pynndescent.
+        Of Euclidean neighbors. "approximate" needs pynndescent, and finds the same
+        ones again with the same number of threads only.
     engine : {"auto", "dense", "low-rank"}, default="auto"
         Whether pairs are compared in all dimensions, or in those that their
         neighborhoods span, whichever costs less. The numbers are the same.
@@ -141,14 +150,7 @@ class DivergenceNeighbors(
         -------
         self : DivergenceNeighbors
         """
-        points = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
-        self._check_parameters(len(points))
-        self.gaussians_ = self._local.fit(points)
-        # The same numbers, which are then held, and saved, once.
-        is_double = points.dtype == np.float64
-        self._fit_X = self.gaussians_.means if is_double else points
-        self.n_samples_fit_ = self._n_features_out = len(points)
-        return self
+        return self._fit(self._checked(X))
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:
         """Divergences between all points, or the graph of the nearest.
@@ -164,12 +166,10 @@ class DivergenceNeighbors(
             Sparse where `n_graph_neighbors` is given: as many entries in every row
             and one more, the point itself first.
         """
-        self.fit(X)
-        k, P = self.n_graph_neighbors, self.gaussians_
-        if k is None:
-            return self._as_output(self._comparison.matrix(P))
-        among = self._candidates(None, self.n_candidates)
-        return self._as_output(graph_of(self._comparison, P, k, among))
+        points = self._checked(X)
+        if self.n_graph_neighbors is None:
+            self._check_room(len(points), len(points))
+        return self._as_output(self._fit(points)._divergences())
 
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
         """Divergences of points from the training points.
@@ -185,42 +185,86 @@ class DivergenceNeighbors(
         -------
         ndarray or sparse matrix, of shape (n_queries, n_samples)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "gaussians_")
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        Q, k = self._local.around(self._fit_X, points), self.n_graph_neighbors
+        return self._as_output(self._divergences_of(points))
+
+    # ------------------------------------------- in double precision, for embeddings, too
+
+    def _checked(self, X: ArrayLike) -> NDArray:
+        """Points to learn from, all in order, parameters too."""
+        points = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        check_units(points)
+        self._check_parameters(len(points))
+        return points
+
+    def _fit(self, points: NDArray) -> "DivergenceNeighbors":
+        params = self.get_params(deep=False)
+        self.gaussians_ = _local_model(params, self.n_jobs).fit(points)
+        # What `transform` reads: parameters may be set to others before it is called.
+        self._fitted_params = params
+        # The same numbers, which are then held, and saved, once.
+        is_double = points.dtype == np.float64
+        self._fit_X = self.gaussians_.means if is_double else points.copy()
+        self.n_samples_fit_ = self._n_features_out = len(points)
+        return self
+
+    def _divergences(self) -> NDArray | csr_matrix:
+        """Of the training points from each other."""
+        k, c = (self._fitted_params[name] for name in ("n_graph_neighbors", "n_candidates"))
         if k is None:
-            return self._as_output(self._comparison.matrix(Q, self.gaussians_))
-        among = self._candidates(
-            points, None if self.n_candidates is None else self.n_candidates + 1
-        )
-        return self._as_output(graph_between(self._comparison, Q, self.gaussians_, k + 1, among))
+            return self._comparison.matrix(self.gaussians_)
+        return graph_of(self._comparison, self.gaussians_, k, self._candidates(None, c))
+
+    def _divergences_of(self, points: NDArray) -> NDArray | csr_matrix:
+        """Of new points from the training points."""
+        check_reach(points)
+        k, c = (self._fitted_params[name] for name in ("n_graph_neighbors", "n_candidates"))
+        if k is None:
+            self._check_room(len(points), len(self._fit_X))
+        Q = self._local.around(self._fit_X, points)
+        if k is None:
+            return self._comparison.matrix(Q, self.gaussians_)
+        among = self._candidates(points, None if c is None else c + 1)
+        return graph_between(self._comparison, Q, self.gaussians_, k + 1, among)
 
     @property
     def _local(self) -> LocalModel:
-        return LocalModel(
-            self.n_neighbors, self.radius, self.covariance, self.gamma, self.search, self.n_jobs
-        )
+        """As fitted; the number of threads may change."""
+        return _local_model(self._fitted_params, self.n_jobs)
 
     @property
     def _comparison(self) -> Comparison:
-        return Comparison(self.divergence, self.engine, self.n_jobs)
+        params = self._fitted_params
+        return Comparison(params["divergence"], params["engine"], self.n_jobs)
 
     def _candidates(self, queries: NDArray | None, k: int | None) -> NDArray | None:
         if k is None:
             return None
-        return candidates(self._fit_X, queries, k, self.search, self.n_jobs)
+        return candidates(self._fit_X, queries, k, self._fitted_params["search"], self.n_jobs)
 
     def _among(self, near: NDArray) -> NDArray:
         """Divergences of all pairs of each row's neighbors, shape (n, k, k)."""
         return among_neighbors(self._comparison, self.gaussians_, near)
 
     def _as_output(self, divergences: Any) -> Any:
-        if self.square_root and self.divergence in SQUARED:
+        params, dtype = self._fitted_params, self._fit_X.dtype
+        if params["square_root"] and params["divergence"] in SQUARED:
             divergences = rooted(divergences)
-        return divergences.astype(self._fit_X.dtype, copy=False)
+        if isinstance(divergences, np.ndarray):
+            return in_precision(divergences, dtype, "divergences")
+        lengths = in_precision(divergences.data, dtype, "divergences")
+        return with_lengths(divergences, lengths)
+
+    def _check_room(self, n_queries: int, n_samples: int) -> None:
+        check_room(
+            "a dense array of all divergences",
+            (n_queries, n_samples),
+            "set n_graph_neighbors, for a sparse graph of the nearest, or transform fewer rows",
+        )
 
     def _check_parameters(self, n_samples: int) -> None:
-        self._local.check(n_samples)
+        _local_model(self.get_params(deep=False), self.n_jobs).check(n_samples)
         check_choice("divergence", self.divergence, DIVERGENCES)
         check_choice("engine", self.engine, ENGINES)
         check_flag("square_root", self.square_root)
@@ -239,3 +283,8 @@ class DivergenceNeighbors(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _local_model(params: dict[str, Any], n_jobs: int | None) -> LocalModel:
+    names = ("n_neighbors", "radius", "covariance", "gamma", "search")
+    return LocalModel(**{name: params[name] for name in names}, n_jobs=n_jobs)

@@ -7,14 +7,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 from sklearn.base import clone
-from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
+from vicinal.divergence.graph import with_lengths
+from vicinal.divergence.limits import check_room
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_count, check_nonnegative
+from vicinal.inputs.units import check_units
+from vicinal.neighborhood.threads import effective_n_threads, run_in_order
 
 __all__ = ["density_paths"]
+
+# Numbers of differences held at a time by every thread.
+_BLOCK_NUMBERS = 1_000_000
+
+# Lengths below this are lost; sums of those above its inverse may be no numbers.
+_SMALLEST = 1e-300
 
 
 def density_paths(
@@ -67,8 +75,10 @@ def density_paths(
     (0.1, 1.0)
     """
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+    check_units(points)
     power = (2.0 if divergence is None else 1.0) if exponent is None else exponent
     check_nonnegative("exponent", power)
+    check_room("lengths of all paths", (len(points), len(points)), "take fewer points")
     if n_graph_neighbors is not None:
         check_count(
             "n_graph_neighbors", n_graph_neighbors, 1, len(points) - 1, " (number of other points)"
@@ -85,9 +95,35 @@ def density_paths(
 def _lengths(X: NDArray, p: float, k: int | None, n_jobs: int | None) -> NDArray | csr_matrix:
     if check_nonnegative("norm", p) < 1:
         raise ValueError(f"norm={p!r} must be at least 1.")
-    if k is None:
-        return pairwise_distances(X, metric="minkowski", p=p, n_jobs=n_jobs)
-    return kneighbors_graph(X, k, mode="distance", p=p, n_jobs=n_jobs)
+    X, n = X.astype(np.float64), len(X)
+    step = max(1, _BLOCK_NUMBERS // X.size)
+    parts = [slice(start, start + step) for start in range(0, n, step)]
+
+    def distances(rows: slice) -> NDArray:
+        return _norms(np.abs(X[rows, None] - X), p)
+
+    found = list(run_in_order(distances, parts, effective_n_threads(n_jobs)))
+    lengths = np.concatenate(found)
+    return lengths if k is None else _nearest_only(lengths, k)
+
+
+def _norms(differences: NDArray, p: float) -> NDArray:
+    """p-norms along the last axis, of numbers that are not negative.
+
+    In units of the largest: its own power might be no number.
+    """
+    largest = differences.max(axis=-1)
+    differences /= np.where(largest > 0, largest, 1.0)[..., None]
+    return largest * (differences**p).sum(axis=-1) ** (1.0 / p)
+
+
+def _nearest_only(lengths: NDArray, k: int) -> csr_matrix:
+    """Edges to the k nearest others, equally near ones by position."""
+    own = np.arange(len(lengths))
+    lengths[own, own] = np.inf
+    near = np.argsort(lengths, axis=1, kind="stable")[:, :k]
+    ends = np.repeat(own, k), near.ravel()
+    return csr_matrix((lengths[ends], ends), shape=lengths.shape)
 
 
 def _divergences(
@@ -106,8 +142,22 @@ def _divergences(
 def _shortest(lengths: NDArray | csr_matrix, power: float) -> NDArray:
     """All shortest paths. Edges of length 0, between duplicates, stay edges."""
     if isinstance(lengths, np.ndarray):
-        graph = csgraph_from_dense(lengths.astype(np.float64) ** power, null_value=np.inf)
+        graph = csgraph_from_dense(_powers(lengths, power), null_value=np.inf)
         return shortest_path(graph, method="FW", directed=False)
-    graph = lengths.astype(np.float64)
-    graph.data **= power
+    graph = with_lengths(lengths, _powers(lengths.data, power))
     return shortest_path(graph, method="D", directed=False)
+
+
+def _powers(lengths: NDArray, power: float) -> NDArray:
+    """Lengths to a power, where these are numbers and none but 0 becomes 0."""
+    lengths = lengths.astype(np.float64)
+    some = lengths[lengths > 0]
+    with np.errstate(over="ignore", under="ignore"):
+        ends = np.array([some.min(), some.max()]) ** power if len(some) else np.ones(1)
+    if ends.min() < _SMALLEST or ends.max() > 1.0 / _SMALLEST:
+        raise ValueError(
+            f"exponent={power:g} of lengths from {some.min():.1e} to {some.max():.1e} makes no "
+            "numbers to compute with: lower it, or scale X, for example with "
+            "sklearn.preprocessing.StandardScaler."
+        )
+    return lengths**power

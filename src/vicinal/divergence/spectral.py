@@ -1,10 +1,14 @@
 """Eigenvectors that embeddings are made of: few of a large sparse matrix, signs fixed."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import eigsh
+from scipy.sparse import csc_matrix, csr_matrix
+from scipy.sparse.linalg import ArpackError, eigsh
+
+from vicinal.divergence.limits import check_room
 
 __all__ = ["largest_eigenpairs", "smallest_eigenpairs"]
 
@@ -20,30 +24,38 @@ def largest_eigenpairs(
 ) -> tuple[NDArray, NDArray]:
     """Values, largest first, and vectors as columns, of a symmetric matrix."""
     n = matrix.shape[0]
-    if n <= _DENSE_UP_TO or k >= n - 1:
-        values, vectors = eigh(_dense(matrix), subset_by_index=[n - k, n - 1])
-    else:
-        values, vectors = eigsh(matrix, k, which="LA", v0=rng.uniform(-1, 1, n))
+    values, vectors = _eigenpairs(matrix, (n - k, n - 1), rng, which="LA")
     order = np.argsort(values)[::-1]
     return values[order], _signed(vectors[:, order])
 
 
 def smallest_eigenpairs(
-    matrix: csr_matrix, k: int, rng: np.random.Generator
+    matrix: NDArray | csc_matrix, k: int, rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
     """Values, smallest first, and vectors as columns, of a positive semi-definite matrix."""
-    n = matrix.shape[0]
-    if n <= _DENSE_UP_TO or k >= n - 1:
-        values, vectors = eigh(_dense(matrix), subset_by_index=[0, k - 1])
-    else:
-        shift = -_SHIFT * float(matrix.diagonal().mean())
-        start = rng.uniform(-1, 1, n)
-        values, vectors = eigsh(matrix.tocsc(), k, sigma=shift, which="LM", v0=start)
+    shift = -_SHIFT * float(matrix.diagonal().mean())
+    values, vectors = _eigenpairs(matrix, (0, k - 1), rng, sigma=shift, which="LM")
     order = np.argsort(values)
     return values[order], _signed(vectors[:, order])
 
 
-def _dense(matrix: NDArray | csr_matrix) -> NDArray:
+def _eigenpairs(
+    matrix: Any, which_ones: tuple[int, int], rng: np.random.Generator, **options: Any
+) -> tuple[NDArray, NDArray]:
+    """Those of these positions, smallest first; iteratively with `options` where there are many."""
+    n, k = matrix.shape[0], which_ones[1] - which_ones[0] + 1
+    if n > _DENSE_UP_TO and k < n - 1:
+        if matrix.max() == matrix.min() == 0:  # an iteration from nothing leads nowhere
+            return np.zeros(k), np.eye(n, k)
+        try:
+            return eigsh(matrix, k, v0=rng.uniform(-1, 1, n), **options)
+        except ArpackError:  # eigenvalues too near each other: a dense solver sees no difference
+            remedy = "raise n_graph_neighbors or gamma, so that points hang together better"
+            check_room("eigenvectors, which did not converge, by a dense solver", (n, n), remedy)
+    return eigh(_dense(matrix), subset_by_index=which_ones)
+
+
+def _dense(matrix: Any) -> NDArray:
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from vicinal.compiling.libraries import importing
 
-__all__ = ["Nearest", "approximately_nearest", "nearest", "squared_distances"]
+__all__ = ["Nearest", "approximately_nearest", "nearest", "squared_distances", "within"]
 
 # Positions of keys and squared distances to them, nearest first, both of shape (n_queries, k).
 Nearest = tuple[NDArray, NDArray]
@@ -25,6 +25,15 @@ _LEAST_NEIGHBORS = 30
 
 # Numbers held at a time.
 _BLOCK_NUMBERS = 8_000_000
+
+# A larger radius takes in all there is: its square is still a number.
+_LARGEST = 1e150
+
+# New points farther than so many times the extent of the keys might be no numbers in float32.
+_FAR = 1e15
+
+# Rows whose median is the center of all.
+_CENTER_ROWS = 1000
 
 
 def nearest(
@@ -58,10 +67,10 @@ def nearest(
     )
     if k == 0 or len(queries) == 0:
         return positions, squared
-    center = keys.mean(axis=0, dtype=np.float64)
+    center = _center(keys)
     near_zero, asked = keys - center, queries - center  # products of large numbers lose digits
     index = NearestNeighbors(n_jobs=n_jobs).fit(near_zero)
-    slack = _SLACK * (_norms(asked) + _norms(near_zero).max())
+    norms = _norms(asked)
     open_rows, wanted = np.arange(len(queries)), min(k + _SPARE, len(keys))
     while len(open_rows):
         left = []
@@ -72,10 +81,30 @@ def nearest(
             positions[rows] = np.take_along_axis(found, order, axis=1)
             squared[rows] = np.take_along_axis(exact, order, axis=1)
             farthest = np.where(np.isfinite(exact), exact, 0.0).max(axis=1)
-            left.append(rows[squared[rows, -1] + slack[rows] >= farthest])
+            # Errors are those of keys as near as that: one far away from all changes nothing.
+            slack = _SLACK * (norms[rows] + farthest)
+            left.append(rows[squared[rows, -1] + slack >= farthest])
         open_rows = np.concatenate(left) if wanted < len(keys) else open_rows[:0]
         wanted = min(_GROWTH * wanted, len(keys))
     return positions, squared
+
+
+def within(
+    keys: NDArray, queries: NDArray, radius: float, n_jobs: int | None = None
+) -> list[NDArray]:
+    """Positions of all keys at most `radius` from each query, in order."""
+    center, radius = _center(keys), min(radius, _LARGEST)
+    near_zero, asked = keys - center, queries - center
+    index = NearestNeighbors(n_jobs=n_jobs).fit(near_zero)
+    norms, found = _norms(asked), [np.empty(0, dtype=np.intp)] * len(queries)
+    for rows in _parts(np.argsort(norms, kind="stable"), len(keys)):
+        # A little farther, for the errors of products; differences then decide.
+        reach = np.sqrt(radius**2 + _SLACK * (norms[rows].max() + radius**2))
+        nearly = index.radius_neighbors(asked[rows], reach, return_distance=False)
+        for row, near in zip(rows, nearly, strict=True):
+            apart = _norms(keys[near].astype(np.float64) - queries[row])
+            found[row] = np.sort(near[apart <= radius**2])
+    return found
 
 
 def approximately_nearest(
@@ -92,16 +121,24 @@ def approximately_nearest(
     n_neighbors = max(_LEAST_NEIGHBORS, k + 1)
     if len(keys) <= 2 * n_neighbors:  # so few that the descent finds no way
         return nearest(keys, points, k, own, n_jobs)
-    center = keys.mean(axis=0, dtype=np.float64)
-    index = NNDescent(
-        (keys - center).astype(np.float32), n_neighbors=n_neighbors, random_state=0, n_jobs=n_jobs
-    )
+    center = _center(keys)
+    unit = float(np.abs(keys - center).max()) or 1.0
+
+    def single(points: NDArray) -> NDArray:
+        return np.clip((points - center) / unit, -_FAR, _FAR).astype(np.float32)
+
+    index = NNDescent(single(keys), n_neighbors=n_neighbors, random_state=0, n_jobs=n_jobs)
     if queries is None:
         positions = np.asarray(index.neighbor_graph[0])
     else:
         index.prepare()
-        positions = np.asarray(index.query((queries - center).astype(np.float32), k)[0])
-    exact = _exact(keys, points, positions, np.full(len(points), -1) if own is None else own)
+        positions = np.asarray(index.query(single(queries), k)[0])
+    lost = np.flatnonzero((positions < 0).any(axis=1))  # the descent found fewer than asked for
+    if len(lost):
+        positions = positions.copy()
+        positions[lost] = nearest(keys, points[lost], positions.shape[1], None, n_jobs)[0]
+    own = np.full(len(points), -1) if own is None else own
+    exact = _exact(keys, points, positions, own)
     order = np.lexsort((positions, exact), axis=1)[:, :k]
     return np.take_along_axis(positions, order, axis=1), np.take_along_axis(exact, order, axis=1)
 
@@ -114,6 +151,11 @@ def squared_distances(X: NDArray, first: NDArray, second: NDArray) -> NDArray:
         part = slice(start, start + step)
         out[part] = _norms(X[first[part]].astype(np.float64) - X[second[part]])
     return out
+
+
+def _center(keys: NDArray) -> NDArray:
+    """The median of some: where most of them are, whatever a few others may be."""
+    return np.median(keys[:: max(1, len(keys) // _CENTER_ROWS)].astype(np.float64), axis=0)
 
 
 def _exact(keys: NDArray, queries: NDArray, found: NDArray, own: NDArray) -> NDArray:

@@ -1,0 +1,74 @@
+"""Affinities that vanish: points far from all others, twins, eigenvalues of 0."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_matrix
+
+from vicinal.divergence.graph import from_edges
+from vicinal.divergence.laplacian import LaplacianMap, laplacian_eigenmaps
+
+
+def complete_graph(D):
+    row, column = np.triu_indices(len(D), 1)
+    return from_edges(row, column, D[row, column], len(D))
+
+
+def line(positions):
+    return complete_graph(np.square(np.subtract.outer(positions, positions)))
+
+
+def embed(graph, n_components=2, scale=None):
+    return laplacian_eigenmaps(graph, n_components, scale, np.random.default_rng(0))
+
+
+def test_the_scale_is_the_median_but_for_twins():
+    positions = np.repeat([0.0, 1.0, 2.0], 10)
+    assert embed(line(positions)).scale == 1.0  # 200 pairs at 1, 100 at 4, 135 twins
+    assert embed(line(np.zeros(5))).scale == 1.0
+
+
+def test_the_scale_of_one_group_of_twins_is_that_of_the_others():
+    graph = line(np.r_[np.zeros(30), 10.0, 20.0])  # 435 pairs of twins, 61 of others
+    assert embed(graph).scale == 100.0
+
+
+def test_a_point_far_from_all_others_lies_where_its_neighbors_do():
+    """exp(-d/σ) is 0 for it: it had a degree of 0, and NaN for coordinates."""
+    near = np.linspace(0.0, 1.0, 12)
+    graph = line(np.r_[near, 1e6])
+    found = embed(graph, scale=0.1)
+    assert np.isfinite(found.coordinates).all()
+    assert_allclose(found.coordinates[:12], embed(line(near), scale=0.1).coordinates, atol=1e-9)
+    # Of all neighbors only the nearest counts: D⁻¹ W φ = μ φ.
+    expected = found.coordinates[11] / found.eigenvalues[1:]
+    assert_allclose(found.coordinates[12], expected, rtol=1e-6)
+
+
+def test_a_chain_of_far_points_is_placed_one_after_the_other():
+    near, far = np.linspace(0.0, 1.0, 12), np.array([1e3, 1e4, 1e5])
+    D = np.square(np.subtract.outer(np.r_[near, far], np.r_[near, far]))
+    row, column = np.triu_indices(15, 1)
+    kept = (column < 12) | (column == row + 1)
+    found = embed(from_edges(row[kept], column[kept], D[row, column][kept], 15), scale=0.1)
+    expected = found.coordinates[11] / found.eigenvalues[1:] ** [[1], [2], [3]]
+    assert_allclose(found.coordinates[12:], expected, rtol=1e-6)
+
+
+def test_new_points_far_away_lie_where_their_nearest_do():
+    """They were put at 0."""
+    found = embed(line(np.linspace(0.0, 1.0, 12)), scale=0.1)
+    new = csr_matrix((np.square(1e6 - np.linspace(0, 1, 12))[::-1], np.arange(12)[::-1], [0, 12]))
+    expected = found.coordinates[11] / found.eigenvalues[1:]
+    assert_allclose(found.extended(new)[0], expected, rtol=1e-6)
+
+
+def test_a_scale_that_leaves_no_affinities_is_refused():
+    with pytest.raises(ValueError, match=r"scale=1e-09 makes all affinities 0.*least.*is 1\. "):
+        embed(line(np.arange(9.0)), scale=1e-9)
+
+
+def test_an_eigenvalue_of_0_says_nothing_about_new_points():
+    found = LaplacianMap(np.ones((3, 2)), np.array([1.0, 0.5, 0.0]), 1.0)
+    with pytest.raises(ValueError, match=r"n_components=2 takes in .* eigenvalue 0.*fewer"):
+        found.extended(csr_matrix(np.ones((1, 3))))
