@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import LocalComponents, NeighborhoodComponents
+from vicinal.report.classes import Classes
 from vicinal.report.page.choosing import nearest_of, spread_sample
 from vicinal.report.page.figures import svg_picture
 from vicinal.report.page.notes import data_notes
@@ -80,9 +81,13 @@ def test_the_grid_keeps_shapes(points):
 # --------------------------------------------------------------------------------------- notes
 
 
+def classes_of(labels):
+    return Classes.of(labels, None, len(labels))
+
+
 def test_clean_data_need_no_notes():
     X = np.random.default_rng(0).normal(size=(80, 3))
-    assert data_notes(X, np.repeat([0, 1], 40), ["a", "b", "c"]) == []
+    assert data_notes(X, classes_of(np.repeat([0, 1], 40)), ["a", "b", "c"]) == []
 
 
 @pytest.mark.parametrize(
@@ -104,7 +109,7 @@ def test_notes_name_what_is_odd(change, said):
 
 def test_notes_on_classes():
     X = np.random.default_rng(0).normal(size=(105, 2))
-    notes = data_notes(X, np.array(["big"] * 102 + ["tiny"] * 3), ["a", "b"])
+    notes = data_notes(X, classes_of(["big"] * 102 + ["tiny"] * 3), ["a", "b"])
     assert notes[0] == "Classes of fewer than 5 rows: tiny."
     assert notes[1].startswith("Class big has 102 rows, class tiny 3")
 
