@@ -63,7 +63,7 @@ SHAPES = st.tuples(st.integers(1, 8), st.integers(1, 9))
 
 @given(arrays(np.int64, SHAPES, elements=st.integers(0, 3)))
 def test_votes_are_those_of_a_plain_count(classes):
-    found = votes(classes, 4)
+    found = votes(classes)
     for row, winners in zip(classes.tolist(), found.tolist(), strict=True):
         for k in range(1, len(row) + 1):
             counts = {c: row[:k].count(c) for c in row[:k]}

@@ -8,7 +8,8 @@ from sklearn.preprocessing import StandardScaler
 
 from vicinal import DivergenceEmbedding, DivergenceNeighbors, NeighborhoodComponents
 from vicinal.report import NeighborhoodGraphDisplay
-from vicinal.report.edges import edges_of, other_neighbors
+from vicinal.report.edges import edges_of
+from vicinal.report.neighbors import nearest_others
 
 X, y = blobs(3, 90, n_components=4)
 Z = X[:, :2]
@@ -108,7 +109,7 @@ def test_neighbors_in_a_learned_metric():
 
 def test_twins_are_not_their_own_neighbors():
     same = np.zeros((6, 2))
-    near = other_neighbors(same, np.arange(6), 3)
+    near = nearest_others(same, np.arange(6), 3)[1]
     assert near.shape == (6, 3)
     assert not (near == np.arange(6)[:, None]).any()
 

@@ -147,7 +147,7 @@ def test_of_many_classes_the_largest_are_named():
     assert len(names) == 40
     assert "8" in names
     assert "7" not in names
-    assert note(display) == "named: the 40 largest of 50 classes"
+    assert note(display) == "named: the 40 largest of 50 classes; gray: the 10 others"
 
 
 def test_class_names_are_shown_as_they_are():

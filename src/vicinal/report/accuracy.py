@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing import BaseDisplay, draw_legend, frame, percent_tick, shortened
+from vicinal.report.drawing import BaseDisplay, draw_legend, frame, percent_tick
 from vicinal.report.models import model_name
+from vicinal.report.names import shortened
 from vicinal.report.support import require_matplotlib
 from vicinal.report.voting import accuracies_of, spaces_of, with_baselines
 
@@ -250,6 +251,8 @@ class NeighborsAccuracyDisplay(BaseDisplay):
                     f"accuracies of {name!r} has shape {shares.shape}, expected {ks.shape}: one "
                     "for each of n_neighbors."
                 )
+            if not ((shares >= 0) & (shares <= 1)).all():
+                raise ValueError(f"accuracies of {name!r} must be shares, from 0 to 1.")
             self._draw(ax, index, name, ks, shares)
         self._axes(ax)
         self._finish(self.note, "bands: one standard error to either side")

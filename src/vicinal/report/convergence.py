@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vicinal.inputs.checks import check_choice
-from vicinal.report.drawing import BaseDisplay, draw_legend, frame, quiet_corner, shortened
+from vicinal.report.drawing import BaseDisplay, draw_legend, frame, quiet_corner
 from vicinal.report.histories import (
     abscissa,
     check_history,
@@ -17,6 +17,7 @@ from vicinal.report.histories import (
     stride_of,
 )
 from vicinal.report.models import last_step, titled
+from vicinal.report.names import shortened
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ class ConvergenceDisplay(BaseDisplay):
             With `ax_`, `figure_` and the artists set.
         """
         check_choice("against", against, ("update", "time"))
+        if not self.histories:
+            raise ValueError("histories is empty: give that of at least one fit.")
         histories = {name: check_history(name, h, against) for name, h in self.histories.items()}
         ax = self._begin(ax)
         self.lines_, self.validation_lines_, self.kept_ = {}, {}, {}

@@ -148,6 +148,7 @@ class DensityDisplay(BaseDisplay):
         feature_names: Sequence[str] | None = None,
         n_outliers: int = 5,
         grid_size: int = 80,
+        rows: ArrayLike | None = None,
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "DensityDisplay":
@@ -168,6 +169,8 @@ class DensityDisplay(BaseDisplay):
         n_outliers : int, default=5
         grid_size : int, default=80
             Places along each axis at which the density is evaluated.
+        rows : array-like of int, shape (n_samples,), optional
+            What the points are called. None: their positions.
         title : str, optional
             None: the name of the model.
         ax : matplotlib Axes, optional
@@ -196,19 +199,21 @@ class DensityDisplay(BaseDisplay):
         model = last_step(estimator)
         if not hasattr(model, "score_samples"):
             raise TypeError(f"estimator is a {type(model).__name__} without score_samples.")
-        rows, plane, axis_names = shown_plane(estimator, X, features, feature_names)
-        chosen = np.sort(sample(np.zeros(len(rows), dtype=np.intp), most_points(model)))
-        points, marginal = plane.project(rows[chosen]), marginal_of(model, plane)
+        entered, plane, axis_names = shown_plane(estimator, X, features, feature_names)
+        called = np.arange(len(entered)) if rows is None else column_or_1d(rows)
+        check_consistent_length(entered, called)
+        chosen = np.sort(sample(np.zeros(len(entered), dtype=np.intp), most_points(model)))
+        points, marginal = plane.project(entered[chosen]), marginal_of(model, plane)
         grid = None if marginal is None else grid_of(marginal, frame_limits(points), grid_size)
         display = cls(
             points,
-            scores_of(model, rows[chosen]),
-            rows=chosen,
+            scores_of(model, entered[chosen]),
+            rows=called[chosen],
             grid=None if grid is None else grid.axes,
             grid_log_density=None if grid is None else grid.log_density,
             axis_names=axis_names,
             title=titled(title, estimator),
-            notes=(plane.note, sample_note(len(chosen), len(rows))),
+            notes=(plane.note, sample_note(len(chosen), len(entered))),
         )
         return display.plot(ax=ax, n_outliers=n_outliers)
 

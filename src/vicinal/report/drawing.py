@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal.report.names import plain_text, shortened
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:
@@ -13,13 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
-    from matplotlib.text import Annotation
+    from matplotlib.text import Annotation, Text
     from matplotlib.transforms import Bbox
 
 __all__ = [
+    "LONGEST",
     "BaseDisplay",
     "draw_colorbar",
     "draw_legend",
+    "drawing_unit",
     "equal_units",
     "frame",
     "frame_plane",
@@ -27,12 +30,14 @@ __all__ = [
     "percent_tick",
     "quiet_corner",
     "settle",
-    "shortened",
     "write_note",
 ]
 
-MAX_NAME = 18
+_DRAWABLE = 1e-100, 1e100  # sizes of numbers with whose squares matplotlib can work
+LONGEST = 60  # of what stands along an axis
+_MOST_SAID = 240  # characters of a title, or of a note: more would leave the picture no room
 _NOTE_SIZE = 8
+_MOST_IN_LEGEND = 16
 _MARGIN = 3.0  # points of 1/72 inch left free at the edge of the figure
 _LEAST_SHARE = 0.2  # of the figure that its axes keep, however long the names beside them
 
@@ -66,8 +71,9 @@ class BaseDisplay:
         """Title, note, and room for what has been drawn."""
         settle(self.ax_)  # the lines of title and note break at the width that is left
         if self.title:
-            width = _characters(self.ax_, float(self.ax_.title.get_fontsize()))
-            self.ax_.set_title(_wrapped(self.title, width), parse_math=False)
+            title = self.ax_.set_title(self.title, parse_math=False)
+            middle, room = sum(self.ax_.bbox.intervalx) / 2, self.figure_.bbox
+            _break_lines(self.ax_, title, [self.title], 2 * min(middle - room.x0, room.x1 - middle))
         self.note_ = write_note(self.ax_, notes)
         settle(self.ax_)
 
@@ -129,12 +135,11 @@ def write_note(ax: "Axes", notes: Iterable[str]) -> "Annotation | None":
     """Small print below the axes, a line for each note that is not empty."""
     from vicinal.report.colors import ink
 
-    width = _characters(ax, _NOTE_SIZE)
-    text = "\n".join(_wrapped(note, width) for note in notes if note)
-    if not text:
+    said = [note for note in notes if note]
+    if not said:
         return None
-    return ax.annotate(
-        text,
+    written = ax.annotate(
+        "",
         xy=(0, 0),
         xycoords=_Below(ax),
         xytext=(0, -5),
@@ -144,16 +149,21 @@ def write_note(ax: "Axes", notes: Iterable[str]) -> "Annotation | None":
         color=ink(0.7),
         parse_math=False,
     )
+    _break_lines(ax, written, said, ax.figure.bbox.x1 - ax.bbox.x0)
+    return written
 
 
-def _wrapped(text: str, width: int) -> str:
-    return "\n".join(fill(line, width) for line in text.splitlines())
-
-
-def _characters(ax: "Axes", font: float) -> int:
-    """How many characters fit into the width of the axes, about."""
+def _break_lines(ax: "Axes", written: "Text", paragraphs: Sequence[str], room: float) -> None:
+    """Break lines at about the width of the axes, sooner where wide letters need more room."""
+    cut = [text if len(text) <= _MOST_SAID else f"{text[:_MOST_SAID]}…" for text in paragraphs]
+    lines = [line for text in cut for line in plain_text(text).splitlines()]
     points = ax.bbox.width * 72 / ax.figure.dpi
-    return max(24, int(points / (0.5 * font)))
+    width = max(24, int(points / (0.5 * float(written.get_fontsize()))))
+    written.set_text("\n".join(fill(line, width) for line in lines))
+    drawn = written.get_window_extent().width
+    if drawn > room:
+        width = max(8, int(width * room / drawn))
+        written.set_text("\n".join(fill(line, width) for line in lines))
 
 
 def settle(ax: "Axes") -> None:
@@ -190,10 +200,18 @@ def _widen_margins(figure: Any) -> None:
 
 
 def draw_legend(ax: "Axes", **options: Any) -> "Legend":
-    """A legend that takes names as they are, not as mathematics."""
+    """A legend that takes names as they are, not as mathematics; of many lines, the first."""
+    from matplotlib.lines import Line2D
+
     from vicinal.report.colors import background
 
-    legend = ax.legend(fontsize=9, frameon=True, edgecolor="none", framealpha=0.8, **options)
+    handles = options.pop("handles", ax.get_legend_handles_labels()[0])
+    if len(handles) > _MOST_IN_LEGEND:
+        rest = f"and {len(handles) - _MOST_IN_LEGEND:,} others"
+        handles = [*handles[:_MOST_IN_LEGEND], Line2D([], [], linestyle="none", label=rest)]
+    legend = ax.legend(
+        handles=handles, fontsize=9, frameon=True, edgecolor="none", framealpha=0.8, **options
+    )
     legend.get_frame().set_facecolor(background(ax) or "none")
     for text in legend.get_texts():
         text.set_parse_math(False)
@@ -219,28 +237,30 @@ def quiet_corner(axes: "Iterable[Axes]") -> str:
     return min(corners, key=corners.__getitem__)
 
 
+def drawing_unit(size: float) -> tuple[float, str]:
+    """A unit in which numbers of a size can be drawn, and what to say of it: 1 and "", mostly.
+
+    Examples
+    --------
+    >>> from vicinal.report.drawing import drawing_unit
+    >>> drawing_unit(5000.0), drawing_unit(2e-200)
+    ((1.0, ''), (1e-200, '; unit: 1e-200'))
+    """
+    if size == 0 or _DRAWABLE[0] <= size <= _DRAWABLE[1]:
+        return 1.0, ""
+    power = max(round(np.log10(size)), -300)
+    return 10.0**power, f"; unit: 1e{power}"
+
+
 def draw_colorbar(ax: "Axes", colored: Any, name: str, **options: Any) -> "Colorbar":
     """A slim bar to the right that tells what the colors mean."""
     from vicinal.report.colors import edge
 
     bar = ax.figure.colorbar(colored, ax=ax, fraction=0.046, pad=0.03, **options)
-    bar.set_label(name, fontsize=9, parse_math=False)
+    bar.set_label(shortened(name, LONGEST), fontsize=9, parse_math=False)
     bar.ax.tick_params(labelsize=8, color=edge())
     bar.outline.set_edgecolor(edge())
     return bar
-
-
-def shortened(name: object, most: int = MAX_NAME) -> str:
-    """The name, cut to a length that can be shown.
-
-    Examples
-    --------
-    >>> from vicinal.report.drawing import shortened
-    >>> shortened("a name that is far too long")
-    'a name that is fa…'
-    """
-    text = " ".join(str(name).split())
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def percent(share: float) -> str:
@@ -254,7 +274,7 @@ def percent(share: float) -> str:
     """
     if 0 < share < 0.01:
         return "<1 %"
-    if 0.99 < share < 1:
+    if 0.99 < share < 1 - 1e-12:  # sums of shares err by less
         return ">99 %"
     return f"{share:.0%}".replace("%", " %")
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
-from sklearn.neighbors import NearestNeighbors
 
 from vicinal.inputs.checks import check_count
 from vicinal.report.models import entering, last_step, projected, without_names
+from vicinal.report.neighbors import nearest_others
 from vicinal.report.plane import MAX_POINTS, sample
 
-__all__ = ["edges_of", "model_graph", "other_neighbors", "some_edges"]
+__all__ = ["edges_of", "model_graph", "some_edges"]
 
 N_NEIGHBORS = 5
 MAX_EDGES = 20_000  # more of them are a blot
@@ -103,21 +103,14 @@ def _nearest_stored(graph: csr_array, k: int) -> csr_array:
 
 def _nearest_graph(Z: NDArray, k: int) -> tuple[csr_array, str]:
     """The k nearest of every point; of a sample of them, where there are very many."""
+    if len(Z) < 2:
+        raise ValueError("X has 1 row: a graph of neighbors needs at least two.")
     check_count("n_neighbors", k, 1, len(Z) - 1, " (number of other points)")
     rows, note = np.arange(len(Z)), ""
     if len(Z) > MAX_POINTS:
         rows = np.sort(sample(np.zeros(len(Z), dtype=np.intp), _MOST_SEARCHED))
         note = f"neighbors of a sample of {len(rows):,} points, among all"
-    return _graph_of(rows, other_neighbors(Z, rows, k), len(Z)), note
-
-
-def other_neighbors(Z: NDArray, rows: NDArray, k: int) -> NDArray:
-    """The k nearest of some points among all others, nearest first, shape (len(rows), k)."""
-    found = NearestNeighbors(n_neighbors=k + 1).fit(Z).kneighbors(Z[rows], return_distance=False)
-    own = found == rows[:, None]
-    # Among many twins a point may not find itself: then the last one goes.
-    own[~own.any(axis=1), -1] = True
-    return found[~own].reshape(len(rows), k)
+    return _graph_of(rows, nearest_others(Z, rows, k)[1], len(Z)), note
 
 
 def _graph_of(rows: NDArray, near: NDArray, n: int) -> csr_array:

@@ -8,16 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_count, check_nonnegative
+from vicinal.report.classes import Classes, class_labels, names_note
 from vicinal.report.drawing import BaseDisplay, frame_plane
 from vicinal.report.labels import draw_labels, name_size
 from vicinal.report.marginals import shown_plane
 from vicinal.report.models import last_step, titled
 from vicinal.report.plane import (
-    Classes,
-    class_labels,
     crop,
     draw_points,
-    names_note,
     outside_note,
     sample,
     sample_note,
@@ -205,7 +203,7 @@ class LocalEllipsesDisplay(BaseDisplay):
         classes = Classes.of(self.labels, self.class_names, len(points))
         shown = sample(classes.codes)
         ax = self._begin(ax)
-        self.points_ = draw_points(ax, points[shown], classes.codes[shown], classes, alpha=0.45)
+        self.points_ = draw_points(ax, points[shown], classes.groups[shown], classes, alpha=0.45)
         frame_plane(ax, self.axis_names)
         names = class_labels(points, classes)
         reach = n_std * np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
@@ -214,7 +212,7 @@ class LocalEllipsesDisplay(BaseDisplay):
         self._finish(
             *self.notes,
             sample_note(len(shown), len(points)),
-            names_note(names, classes),
+            names_note(classes),
             outside_note(ax, points[shown]),
             _said(len(centers), n_std),
         )

@@ -7,18 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from vicinal.report.classes import Classes, class_labels, names_note
 from vicinal.report.drawing import BaseDisplay, equal_units, frame, percent
 from vicinal.report.edges import edges_of, model_graph, some_edges
 from vicinal.report.labels import draw_labels, name_size
 from vicinal.report.models import titled
 from vicinal.report.plane import (
     MAX_POINTS,
-    Classes,
     Plane,
-    class_labels,
     crop,
     draw_points,
-    names_note,
     outside_note,
     sample,
     sample_note,
@@ -221,12 +219,12 @@ class NeighborhoodGraphDisplay(BaseDisplay):
         embedding = check_array(self.embedding, dtype=np.float64, input_name="embedding")
         classes = Classes.of(self.labels, self.class_names, len(embedding))
         plane, edges = Plane.widest(embedding), edges_of(self.graph, len(embedding))
-        points = plane.place(embedding, classes.codes)
+        points = plane.place(embedding, classes.groups)
         drawn, sampled = some_edges(edges, classes.codes)
         ends = np.unique(drawn)
         shown = sample(classes.codes, max(MAX_POINTS - len(ends), _LEAST_POINTS), also=ends)
         ax = self._begin(ax)
-        self.points_ = draw_points(ax, points[shown], classes.codes[shown], classes)
+        self.points_ = draw_points(ax, points[shown], classes.groups[shown], classes)
         self._draw_edges(ax, points, drawn, classes)
         frame(ax)
         if embedding.shape[1] > 1:
@@ -239,7 +237,7 @@ class NeighborhoodGraphDisplay(BaseDisplay):
             sample_note(len(shown), len(points)),
             sampled,
             self._count(edges, classes),
-            names_note(names, classes),
+            names_note(classes),
             outside_note(ax, points[shown]),
         )
         self.names_ = draw_labels(ax, names, name_size(names))
@@ -255,8 +253,8 @@ class NeighborhoodGraphDisplay(BaseDisplay):
         width = float(np.clip(40 / np.sqrt(max(len(edges), 1)), 0.4, 1.3))
         colors: Any = [ink(0.3)]
         if classes.names:
-            faint = np.array([to_rgba(color, 0.5) for color in classes.colors])
-            colors = faint[classes.codes[within[:, 0]]]
+            faint = np.array([to_rgba(color, 0.5) for color, _ in classes.styles])
+            colors = faint[classes.groups[within[:, 0]]]
         self.edges_ = _lines(ax, points[within], colors, 0.7 * width, 0.9)
         self.crossing_edges_ = None
         if classes.names:

@@ -8,8 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing import BaseDisplay, frame, percent, percent_tick, shortened
-from vicinal.report.models import check_names, entering, feature_names_of, metric_of, titled
+from vicinal.report.drawing import LONGEST, BaseDisplay, frame, percent, percent_tick
+from vicinal.report.models import (
+    check_names,
+    entering,
+    feature_names_of,
+    importances_of,
+    map_of,
+    spreads,
+    titled,
+)
+from vicinal.report.names import shortened
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:
@@ -133,13 +142,12 @@ class FeatureImportanceDisplay(BaseDisplay):
         'petal length (cm)'
         """
         require_matplotlib("FeatureImportanceDisplay.from_estimator")
-        importances, value_name = np.diag(metric_of(estimator)), _DIAGONAL
-        names = feature_names_of(estimator, feature_names, len(importances))
+        A, scales, value_name = map_of(estimator), np.ones(1), _DIAGONAL
+        names = feature_names_of(estimator, feature_names, A.shape[1])
         if X is not None:
-            importances = importances * entering(estimator, X).var(axis=0)
-            value_name = _SPREAD
+            scales, value_name = spreads(entering(estimator, X)), _SPREAD
         named = titled(title, estimator)
-        display = cls(importances, names, title=named, value_name=value_name)
+        display = cls(importances_of(A, scales), names, title=named, value_name=value_name)
         return display.plot(ax=ax, max_features=max_features)
 
     def plot(
@@ -185,7 +193,7 @@ class FeatureImportanceDisplay(BaseDisplay):
         ax.tick_params(axis="y", length=0, labelsize=size)
         ax.xaxis.set_major_locator(MaxNLocator(5))
         ax.xaxis.set_major_formatter(percent_tick)
-        ax.set_xlabel(self.value_name, fontsize=9, parse_math=False)
+        ax.set_xlabel(shortened(self.value_name, LONGEST), fontsize=9, parse_math=False)
         self.text_ = ax.bar_label(
             self.bars_, [percent(share) for share in shares], padding=3, fontsize=size - 1
         )
@@ -195,7 +203,8 @@ def _shares(importances: ArrayLike) -> NDArray:
     values = np.asarray(column_or_1d(importances), dtype=np.float64)
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError("importances must be finite and not negative.")
-    return values / (values.sum() or 1.0)
+    shares = values / (values.max() or 1.0)  # a sum of large numbers may be none
+    return shares / (shares.sum() or 1.0)
 
 
 def _others_note(shares: NDArray, shown: NDArray) -> str:

@@ -37,8 +37,8 @@ class Label:
     lift: float = 0.0
 
 
-def class_anchors(points: NDArray, labels: NDArray, n_classes: int) -> NDArray:
-    """A point of each class amid the others: the one nearest to their median.
+def class_anchors(points: NDArray, labels: NDArray, classes: NDArray) -> NDArray:
+    """A point of each of some classes amid its others: the one nearest to their median.
 
     The median itself may lie where the class has no points at all.
 
@@ -46,8 +46,8 @@ def class_anchors(points: NDArray, labels: NDArray, n_classes: int) -> NDArray:
     ----------
     points : ndarray of shape (n, 2)
     labels : ndarray of shape (n,)
-        Classes coded 0, 1, ..., each with at least one point.
-    n_classes : int
+    classes : ndarray of shape (n_classes,)
+        Those looked for, each with at least one point.
 
     Returns
     -------
@@ -58,16 +58,17 @@ def class_anchors(points: NDArray, labels: NDArray, n_classes: int) -> NDArray:
     >>> import numpy as np
     >>> from vicinal.report.labels import class_anchors
     >>> points = np.array([[0.0, 0.0], [1.0, 1.0], [9.0, 2.0], [5.0, 5.0]])
-    >>> class_anchors(points, np.array([0, 0, 0, 1]), 2)
+    >>> class_anchors(points, np.array([0, 0, 0, 1]), np.arange(2))
     array([[1., 1.],
            [5., 5.]])
     """
-    return np.array([_most_central(points[labels == c]) for c in range(n_classes)])
+    return np.array([_most_central(points[labels == c]) for c in classes])
 
 
 def _most_central(members: NDArray) -> NDArray:
-    distances = np.square(members - np.median(members, axis=0)).sum(axis=1)
-    return members[distances.argmin()]
+    offsets = members - np.median(members, axis=0)
+    size = np.abs(offsets).max() or 1.0  # squares of very large or small numbers are none
+    return members[np.square(offsets / size).sum(axis=1).argmin()]
 
 
 def spread_labels(

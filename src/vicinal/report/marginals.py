@@ -37,6 +37,7 @@ __all__ = [
 _TOLERANCE = 1e-3  # relative error of densities on a grid, far below what lines can show
 _STRETCH = 4.0  # how many times wider than the bulk of the points a frame may get to hold outliers
 _MARGIN = 0.1
+_LEAST_VARIANCE = 1e-200
 # Pairs of points and kernels to look at, at most, and points scored in any case.
 _MOST_PAIRS, _LEAST_POINTS = 4_000_000_000, 2_000
 
@@ -96,9 +97,9 @@ def shown_plane(
     names = feature_names_of(estimator, feature_names, d)
     if features is not None:
         chosen = feature_positions(features, names)
-        return rows, Plane(np.zeros(d), np.eye(d)[chosen]), [names[j] for j in chosen]
+        return rows, Plane.of_features(rows, chosen), [names[j] for j in chosen]
     if d <= 2:
-        return rows, Plane(np.zeros(d), np.eye(d)), names
+        return rows, Plane.of_features(rows, range(d)), names
     if hasattr(model, "gaussian_components_"):
         return rows, kernel_plane(model, rows), None
     return rows, Plane.widest(rows, "features"), None
@@ -107,16 +108,23 @@ def shown_plane(
 def marginal_of(model: Any, plane: Plane) -> Callable[[NDArray], NDArray] | None:
     """Log-density in a plane as a function of places there; None where it is not known."""
     if hasattr(model, "gaussian_components_"):
-        return partial(marginal_log_density, model, plane)
+        is_drawable = _is_drawable(plane.directions @ model.covariance_ @ plane.directions.T)
+        return partial(marginal_log_density, model, plane) if is_drawable else None
     d = plane.directions.shape[1]
     if d <= 2 and np.array_equal(plane.directions, np.eye(d)):
         return partial(scores_of, model)
     return None
 
 
+def _is_drawable(covariance: NDArray) -> bool:
+    """Whether kernels are neither too small nor too large for the unit of a plane."""
+    variances = np.diag(covariance)
+    return bool(((variances > _LEAST_VARIANCE) & (variances < 1 / _LEAST_VARIANCE)).all())
+
+
 def scores_of(model: Any, rows: NDArray) -> NDArray:
-    """Log-densities of rows under a model."""
-    with without_names():
+    """Log-densities of rows under a model; -inf where they are too small for a number."""
+    with without_names(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return np.asarray(model.score_samples(rows))
 
 
@@ -126,7 +134,7 @@ def kernel_plane(model: Any, X: NDArray) -> Plane:
     Its unit is the width of a kernel. Gaussian directions, as wide as the data, come last.
     """
     B = np.vstack([model.components_, model.gaussian_components_]).astype(np.float64)
-    widest = Plane.widest(X @ B.T)
+    widest = Plane.widest(X @ B.T, least=1.0)
     note = "plane of widest structure beside the kernels; unit: width of a kernel"
     return Plane(X.mean(axis=0), widest.directions @ B, note)
 

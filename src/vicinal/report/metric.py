@@ -8,8 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing import BaseDisplay, draw_colorbar, frame, percent, shortened
-from vicinal.report.models import check_names, entering, feature_names_of, metric_of, titled
+from vicinal.report.drawing import BaseDisplay, draw_colorbar, frame, percent
+from vicinal.report.models import (
+    check_names,
+    entering,
+    feature_names_of,
+    metric_of,
+    spreads,
+    titled,
+)
+from vicinal.report.names import shortened
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:
@@ -133,16 +141,18 @@ class MetricDisplay(BaseDisplay):
         'alcohol'
         """
         require_matplotlib("MetricDisplay.from_estimator")
-        M, value_name = metric_of(estimator), "M"
-        names = feature_names_of(estimator, feature_names, len(M))
+        scales, value_name = np.ones(1), "M"
         if X is not None:
-            scales = entering(estimator, X).std(axis=0)
-            M, value_name = M * np.outer(scales, scales), "M, in standard deviations of features"
+            scales = spreads(entering(estimator, X))
+            value_name = "M, in standard deviations of features"
+        M, power = metric_of(estimator, scales)
+        unit = f"; unit: 1e{power}" if power else ""
+        names = feature_names_of(estimator, feature_names, len(M))
         display = cls(
             normalized(M) if normalize else M,
             names,
             title=titled(title, estimator),
-            value_name="M, divided by roots of its diagonal" if normalize else value_name,
+            value_name="M, divided by roots of its diagonal" if normalize else value_name + unit,
         )
         return display.plot(ax=ax, max_features=max_features, order_by=np.diag(M))
 
@@ -213,7 +223,7 @@ def normalized(M: NDArray) -> NDArray:
 
 def _checked(matrix: ArrayLike) -> NDArray:
     M = check_array(matrix, dtype=np.float64, input_name="matrix")
-    if M.shape[0] != M.shape[1] or not np.allclose(M, M.T, atol=1e-8 * np.abs(M).max()):
+    if M.shape[0] != M.shape[1] or np.abs(M - M.T).max() > 1e-8 * np.abs(M).max():
         raise ValueError(f"matrix has shape {M.shape}: a symmetric, square one is needed.")
     return M
 

@@ -10,19 +10,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal.report.names import plain_text
+
 __all__ = [
     "check_names",
     "entering",
     "feature_names_of",
     "feature_positions",
+    "importances_of",
     "last_step",
     "map_of",
     "metric_of",
     "model_name",
     "projected",
+    "spreads",
     "titled",
     "without_names",
 ]
+
+_MOST_MAGNITUDE = 100  # power of ten of entries whose squares, and sums of these, are floats
 
 
 def _end_of(estimator: Any) -> Any:
@@ -95,10 +101,53 @@ def map_of(estimator: Any) -> NDArray:
     return np.asarray(components, dtype=np.float64)
 
 
-def metric_of(estimator: Any) -> NDArray:
-    """Its Mahalanobis matrix M = AᵀA, shape (n_features, n_features)."""
-    A = map_of(estimator)
-    return A.T @ A
+def spreads(X: NDArray) -> NDArray:
+    """Standard deviations of columns, however large or small their numbers are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.report.models import spreads
+    >>> spreads(np.array([[-1.0, 1e300, 0.1], [1.0, 3e300, 0.1]]))
+    array([1.e+000, 1.e+300, 0.e+000])
+    """
+    sizes = np.abs(X).max(axis=0)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    return np.std(X / sizes, axis=0) * sizes
+
+
+def importances_of(A: NDArray, scales: NDArray | float = 1.0) -> NDArray:
+    """Shares of features in the squared lengths of a map, for differences of the given sizes."""
+    squares = np.square(_of_size_one(A, scales)[0]).sum(axis=0)
+    return squares / (squares.sum() or 1.0)
+
+
+def metric_of(estimator: Any, scales: NDArray | float = 1.0) -> tuple[NDArray, int]:
+    """Its Mahalanobis matrix M = AᵀA for features in units of `scales`, shape (d, d).
+
+    And the power of ten to multiply it with: not 0 where no float could hold its entries.
+    """
+    A, half = map_of(estimator), 0
+    leveled, magnitude = _of_size_one(A, scales)
+    if abs(magnitude) < _MOST_MAGNITUDE:
+        A = A * scales
+    else:
+        half = int(np.floor(magnitude))
+        A = leveled * 10.0 ** (magnitude - half)
+    return A.T @ A, 2 * half
+
+
+def _of_size_one(A: NDArray, scales: NDArray | float) -> tuple[NDArray, float]:
+    """The map for features in other units, with 1 as its largest entry; and log10 of that before.
+
+    By steps, since the product itself may be too large for a float, or too small.
+    """
+    magnitude = 0.0
+    for factor in (np.max(scales), np.abs(A).max()):
+        magnitude += float(np.log10(factor)) if factor > 0 else 0.0
+    B = (A / (np.abs(A).max() or 1.0)) * (scales / (np.max(scales) or 1.0))
+    size = float(np.abs(B).max()) or 1.0
+    return B / size, magnitude + float(np.log10(size))
 
 
 def feature_names_of(
@@ -125,7 +174,7 @@ def check_names(names: Sequence[str] | None, n_features: int) -> list[str]:
         raise ValueError(
             f"feature_names is {count}, but there are {n_features} features: give a name for each."
         )
-    return [str(name) for name in names]
+    return [plain_text(name) for name in names]
 
 
 def feature_positions(features: Any, names: Sequence[str]) -> list[int]:

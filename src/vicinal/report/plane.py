@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array
+from sklearn.utils.extmath import randomized_svd
 
-from vicinal.report.drawing import percent, shortened
-from vicinal.report.labels import Label, class_anchors
+from vicinal.report.classes import Classes
+from vicinal.report.drawing import drawing_unit, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,14 +19,11 @@ if TYPE_CHECKING:
 __all__ = [
     "CORE",
     "MAX_POINTS",
-    "Classes",
     "Plane",
-    "class_labels",
     "crop",
     "draw_points",
     "in_the_plane",
     "inside",
-    "names_note",
     "outside_note",
     "sample",
     "sample_note",
@@ -33,57 +31,9 @@ __all__ = [
 ]
 
 MAX_POINTS = 20_000  # more of them make a slow picture, not a better one
+_MOST_EXACT = 1_000  # dimensions, or points, up to which all directions are found
 MAX_VECTOR_POINTS = 2_000  # above, the points become pixels inside a PDF or SVG too
-MAX_NAMED = 40  # more names than this cover the points
 CORE = (0.005, 0.995)  # quantiles of each coordinate that are always inside the frame
-
-
-@dataclass(frozen=True)
-class Classes:
-    """Classes of points, or that they have none.
-
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n,)
-        Position of each point's class; 0 where there are no labels.
-    names : list of str
-        Of the sorted classes; empty where there are no labels.
-    """
-
-    codes: NDArray
-    names: list[str]
-
-    @classmethod
-    def of(cls, labels: ArrayLike | None, class_names: Sequence[str] | None, n: int) -> "Classes":
-        """Read labels of n points, and check that their names fit."""
-        if labels is None:
-            if class_names is not None:
-                raise ValueError("class_names are given without labels: there is nothing to name.")
-            return cls(np.zeros(n, dtype=np.intp), [])
-        values = column_or_1d(labels)
-        check_consistent_length(np.empty(n), values)
-        classes, codes = np.unique(values, return_inverse=True)
-        names = classes if class_names is None else class_names
-        if len(names) != len(classes):
-            raise ValueError(
-                f"class_names has {len(names)} names, but labels has {len(classes)} classes: "
-                "give one name for each, in sorted order."
-            )
-        return cls(codes, [shortened(name) for name in names])
-
-    @property
-    def colors(self) -> list[str]:
-        """One per class, in their order."""
-        from vicinal.report.colors import NEUTRAL, class_style
-
-        return [class_style(c)[0] for c in range(len(self.names))] or [NEUTRAL]
-
-    @property
-    def markers(self) -> list[str]:
-        """Likewise."""
-        from vicinal.report.colors import MARKERS, class_style
-
-        return [class_style(c)[1] for c in range(len(self.names))] or [MARKERS[0]]
 
 
 @dataclass(frozen=True)
@@ -103,19 +53,34 @@ class Plane:
     note: str = ""
 
     @classmethod
-    def widest(cls, points: NDArray, what: str = "components") -> "Plane":
-        """The plane itself where there are two dimensions, else that of largest variance."""
+    def widest(cls, points: NDArray, what: str = "components", least: float = 0.0) -> "Plane":
+        """The plane itself where there are two dimensions, else that of largest variance.
+
+        `least` is a size that is to be seen in any case.
+        """
         d = points.shape[1]
+        size = max(float(np.abs(points).max()), least) or 1.0
         if d <= 2:
             note = "one component; height has no meaning" if d == 1 else ""
-            return cls(np.zeros(d), np.eye(d), note)
+            return cls(np.zeros(d), np.eye(d), note)._in_unit(size)
         # A learned metric knows no first component, only distances: turn it to its widest plane.
-        center = points.mean(axis=0)
-        centered = points - center
-        variances, directions = np.linalg.eigh(centered.T @ centered)
-        share = variances[-2:].sum() / (variances.sum() or 1.0)
-        note = f"plane of largest variance: {percent(share)} of {d} {what}"
-        return cls(center, directions[:, ::-1][:, :2].T, note)
+        center = (points / size).mean(axis=0)
+        directions, share = _widest(points / size - center)
+        note = f"plane of largest variance: {percent(share)} of {d:,} {what}"
+        return cls(center * size, directions, note)._in_unit(size)
+
+    @classmethod
+    def of_features(cls, points: NDArray, features: Sequence[int]) -> "Plane":
+        """The plane, or line, of some features."""
+        d = points.shape[1]
+        size = float(np.abs(points[:, list(features)]).max()) or 1.0
+        return cls(np.zeros(d), np.eye(d)[list(features)])._in_unit(size)
+
+    def _in_unit(self, size: float) -> "Plane":
+        """The plane in a unit in which points of a size can be drawn."""
+        unit, said = drawing_unit(size)
+        note = f"{self.note}{said}" if self.note else said.removeprefix("; ")
+        return Plane(self.center, self.directions / unit, note)
 
     def project(self, points: ArrayLike) -> NDArray:
         """Coordinates in the plane, shape (n, 2) or (n, 1)."""
@@ -134,6 +99,23 @@ class Plane:
         return np.column_stack([placed[:, 0], heights])
 
 
+def _widest(centered: NDArray) -> tuple[NDArray, float]:
+    """The two directions of largest variance, shape (2, d), and their share of it."""
+    n, d = centered.shape
+    if d <= _MOST_EXACT:
+        variances, columns = np.linalg.eigh(centered.T @ centered)
+        directions, widest = columns[:, ::-1][:, :2].T, variances[-2:]
+    elif n <= _MOST_EXACT:
+        _, values, found = np.linalg.svd(centered, full_matrices=False)
+        directions, widest = np.zeros((2, d)), np.square(values[:2])
+        directions[: len(widest)] = found[:2]  # a single point has no second one
+    else:  # all of so many would take minutes
+        _, values, directions = randomized_svd(centered, 2, n_iter=10, random_state=0)
+        widest = np.square(values)
+    total = float(np.square(centered).sum())
+    return directions, min(float(widest.sum()) / (total or 1.0), 1.0)
+
+
 def in_the_plane(embedding: NDArray, codes: NDArray) -> tuple[NDArray, str]:
     """Points of shape (n, 2), and what was done to get them."""
     plane = Plane.widest(embedding)
@@ -143,20 +125,29 @@ def in_the_plane(embedding: NDArray, codes: NDArray) -> tuple[NDArray, str]:
 def sample(codes: NDArray, most: int = MAX_POINTS, also: ArrayLike = ()) -> NDArray:
     """Rows to draw, in random order so that no class always covers the others.
 
-    Of more than `most` about as many, always the same, in which every class keeps its share
-    and at least one row; and those in `also`.
+    Of more than `most` so many, always the same, in which every class keeps its share and, where
+    there are not too many classes, at least one row; and those in `also`.
     """
     order = np.random.default_rng(0).permutation(len(codes))
     if len(codes) <= most:
         return order
-    counts = np.bincount(codes)
-    keep = np.maximum(counts > 0, counts * most // len(codes))
     by_class = order[np.argsort(codes[order], kind="stable")]
+    counts = np.bincount(codes)
     rank = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
     chosen = np.zeros(len(codes), dtype=bool)
-    chosen[by_class[rank < np.repeat(keep, counts)]] = True
+    chosen[by_class[rank < np.repeat(_kept(counts, most), counts)]] = True
     chosen[np.asarray(also, dtype=np.intp)] = True
     return order[chosen[order]]
+
+
+def _kept(counts: NDArray, most: int) -> NDArray:
+    """How many of each class make up `most`: its share, and one of each unless they are too many.
+
+    Rounding the sums rather than the shares, so that neither more nor fewer come out.
+    """
+    least = (counts > 0).astype(np.int64) * (np.count_nonzero(counts) <= most)
+    rest = np.cumsum(counts - least)
+    return least + np.diff(rest * (most - least.sum()) // rest[-1], prepend=0)
 
 
 def sample_note(n_shown: int, n: int) -> str:
@@ -165,15 +156,20 @@ def sample_note(n_shown: int, n: int) -> str:
 
 
 def draw_points(
-    ax: "Axes", points: NDArray, codes: NDArray, classes: Classes, **options: Any
+    ax: "Axes", points: NDArray, groups: NDArray, classes: Classes, **options: Any
 ) -> "list[PathCollection]":
-    """One scatter per marker, so that colors mix in the order of the points."""
-    colors, markers = np.array(classes.colors)[codes], np.array(classes.markers)[codes]
+    """One scatter per marker, so that colors mix in the order of the points; others below all."""
+    from vicinal.report.colors import MARKERS
+
+    colors, markers = np.array(classes.styles)[groups].T
+    markers[groups == len(classes.told_apart)] = "others"
     drawn = []
-    for marker in dict.fromkeys(classes.markers):
+    for marker in ("others", *MARKERS):
         rows = markers == marker
-        style = {"c": colors[rows], "marker": marker, "alpha": 0.75, **options}
-        drawn.append(scatter(ax, points[rows], len(points), **style))
+        if rows.any():
+            shape = MARKERS[0] if marker == "others" else marker
+            style = {"c": colors[rows], "marker": shape, "alpha": 0.75, **options}
+            drawn.append(scatter(ax, points[rows], len(points), **style))
     return drawn
 
 
@@ -226,20 +222,3 @@ def outside_note(ax: "Axes", points: NDArray) -> str:
     """How many points the frame leaves out."""
     n = int((~inside(ax, points)).sum())
     return f"{n:,} far point{'s' * (n > 1)} outside the frame" if n else ""
-
-
-def class_labels(points: NDArray, classes: Classes) -> list[Label]:
-    """A name amid the points of each class; of the largest ones, where there are many."""
-    n_classes = len(classes.names)
-    if n_classes == 0:
-        return []
-    anchors = class_anchors(points, classes.codes, n_classes)
-    named = np.sort(np.argsort(-np.bincount(classes.codes), kind="stable")[:MAX_NAMED])
-    return [Label(classes.names[c], anchors[c], classes.colors[c]) for c in named]
-
-
-def names_note(labels: Sequence[Label], classes: Classes) -> str:
-    """That not all classes are named."""
-    if len(labels) == len(classes.names):
-        return ""
-    return f"named: the {len(labels)} largest of {len(classes.names)} classes"

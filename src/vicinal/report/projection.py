@@ -7,17 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
+from vicinal.report.classes import Classes, class_labels, names_note
 from vicinal.report.drawing import BaseDisplay, equal_units, frame
 from vicinal.report.labels import draw_labels, name_size
 from vicinal.report.models import projected, titled
 from vicinal.report.plane import (
-    Classes,
     Plane,
-    class_labels,
     crop,
     draw_points,
     in_the_plane,
-    names_note,
     outside_note,
     sample,
     sample_note,
@@ -265,11 +263,11 @@ class ProjectionDisplay(BaseDisplay):
         embedding = check_array(self.embedding, dtype=np.float64, input_name="embedding")
         classes = Classes.of(self.labels, self.class_names, len(embedding))
         plane = Plane.widest(embedding)
-        points = plane.place(embedding, classes.codes)
+        points = plane.place(embedding, classes.groups)
         asked = self.queries, self.query_names, self.query_neighbors
         queries = Queries.of(*asked, plane, len(points))
         shown = sample(classes.codes, also=queries.neighbors.ravel())
-        self.points_ = draw_points(ax, points[shown], classes.codes[shown], classes)
+        self.points_ = draw_points(ax, points[shown], classes.groups[shown], classes)
         frame(ax)
         names, tops = class_labels(points, classes), queries.stars
         if embedding.shape[1] > 1:
@@ -281,7 +279,7 @@ class ProjectionDisplay(BaseDisplay):
         self._finish(
             plane.note,
             sample_note(len(shown), len(points)),
-            names_note(names, classes),
+            names_note(classes),
             outside_note(ax, points[shown]),
             queries.note,
         )

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing import shortened
 from vicinal.report.labels import Label
+from vicinal.report.names import shortened
+from vicinal.report.neighbors import nearest_points
 from vicinal.report.plane import Plane
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def nearest_rows(embedding: ArrayLike, queries: ArrayLike | None, k: int) -> NDA
         raise ValueError(f"n_neighbors={k} are those of queries: give queries, too.")
     points = check_array(embedding, dtype=np.float64, input_name="embedding")
     check_count("n_neighbors", k, 0, len(points), " (number of points)")
-    index = NearestNeighbors(n_neighbors=k).fit(points)
-    return index.kneighbors(_checked(queries, points.shape[1]), return_distance=False)
+    return nearest_points(points, _checked(queries, points.shape[1]), k)[1]
 
 
 def _checked(queries: ArrayLike, n_components: int) -> NDArray:

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing import BaseDisplay, draw_legend, frame
+from vicinal.report.drawing import LONGEST, BaseDisplay, draw_legend, drawing_unit, frame
 from vicinal.report.models import entering, last_step, map_of, titled
+from vicinal.report.names import shortened
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:
@@ -159,17 +160,20 @@ class SpectrumDisplay(BaseDisplay):
         if not len(values) or not np.isfinite(values).all():
             raise ValueError("values must be finite numbers, at least one.")
         check_count("n_gaussian", self.n_gaussian, 0, len(values), " (number of values)")
+        unit, said = drawing_unit(float(np.abs(values).max()))
         ax = self._begin(ax)
-        self._draw(ax, values, len(values) - self.n_gaussian)
-        _axes(ax, values, self.value_name)
+        self._draw(ax, values / unit, unit)
+        _axes(ax, values / unit, f"{self.value_name}{said}")
         self._finish(self.note)
         return self
 
-    def _draw(self, ax: "Axes", values: NDArray, n_local: int) -> None:
+    def _draw(self, ax: "Axes", values: NDArray, unit: float) -> None:
         from vicinal.report.colors import LINES, edge
 
         if self.reference is not None:
-            ax.axhline(self.reference, color=edge(0.6), linewidth=0.9, linestyle=(0, (4, 3)))
+            height = self.reference / unit
+            ax.axhline(height, color=edge(0.6), linewidth=0.9, linestyle=(0, (4, 3)))
+        n_local = len(values) - self.n_gaussian
         places = np.arange(1, len(values) + 1)
         size = float(np.clip(120 / len(values), 2, 7))
         style: dict[str, Any] = {"markersize": size, "linewidth": 1.2}
@@ -199,7 +203,7 @@ def _axes(ax: "Axes", values: NDArray, value_name: str) -> None:
     ax.set_xlim(0.5, len(values) + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
     ax.set_xlabel("direction", fontsize=9)
-    ax.set_ylabel(value_name, fontsize=9, parse_math=False)
+    ax.set_ylabel(shortened(value_name, LONGEST), fontsize=9, parse_math=False)
 
 
 def _of_kernels(model: Any, rows: NDArray | None) -> dict[str, Any]:

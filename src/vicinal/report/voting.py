@@ -6,23 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
-from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length
 
 from vicinal.inputs.checks import check_choice, check_count
-from vicinal.report.edges import other_neighbors
+from vicinal.report.classes import coded_together
 from vicinal.report.models import projected
+from vicinal.report.neighbors import nearest_others, nearest_points
 from vicinal.report.plane import sample
 
 __all__ = ["accuracies_of", "spaces_of", "votes", "with_baselines"]
 
 MOST_SCORED = 5_000
-_BLOCK_NUMBERS = 4_000_000  # votes of points for classes held at a time
 
 
-def votes(classes: NDArray, n_classes: int) -> NDArray:
+def votes(classes: NDArray) -> NDArray:
     """What the first k neighbors say, for every k, shape (n, k).
 
     The class with most votes wins; of several with as many, the first in sorted order, as in
@@ -32,38 +31,37 @@ def votes(classes: NDArray, n_classes: int) -> NDArray:
     ----------
     classes : ndarray of int, shape (n, k)
         Classes of the neighbors of each point, nearest first.
-    n_classes : int
 
     Examples
     --------
     >>> import numpy as np
     >>> from vicinal.report.voting import votes
-    >>> votes(np.array([[0, 1, 1, 0, 0]]), 2)
+    >>> votes(np.array([[0, 1, 1, 0, 0]]))
     array([[0, 0, 1, 0, 0]])
     """
-    n, most = classes.shape
-    winners = np.empty((n, most), dtype=classes.dtype)
-    step = max(1, _BLOCK_NUMBERS // n_classes)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        winners[rows] = _votes(classes[rows], n_classes)
-    return winners
-
-
-def _votes(classes: NDArray, n_classes: int) -> NDArray:
-    n, most = classes.shape
-    every, winners = np.arange(n), np.empty((n, most), dtype=classes.dtype)
-    counts = np.zeros((n, n_classes), dtype=np.int64)
-    leader, lead = classes[:, 0], np.zeros(n, dtype=np.int64)
-    for k in range(most):
-        voted = classes[:, k]
-        counts[every, voted] += 1
-        gained = counts[every, voted]
+    every, candidates = np.arange(len(classes)), _places(classes)
+    counts = np.zeros(classes.shape, dtype=np.int64)  # of votes for the candidates of each point
+    leader, lead = classes[:, 0], np.zeros(len(classes), dtype=np.int64)
+    winners = np.empty_like(classes)
+    for k, (voted, candidate) in enumerate(zip(classes.T, candidates.T, strict=True)):
+        counts[every, candidate] += 1
+        gained = counts[every, candidate]
         # Only the class that gained can have got ahead.
         ahead = (gained > lead) | ((gained == lead) & (voted < leader))
         leader, lead = np.where(ahead, voted, leader), np.maximum(lead, gained)
         winners[:, k] = leader
     return winners
+
+
+def _places(classes: NDArray) -> NDArray:
+    """Of each neighbor: the position of its class among the sorted ones of its point."""
+    order = np.argsort(classes, axis=1)
+    ordered = np.take_along_axis(classes, order, axis=1)
+    place = np.zeros(classes.shape, dtype=np.intp)
+    np.cumsum(np.diff(ordered, axis=1) > 0, axis=1, out=place[:, 1:])
+    found = np.empty_like(place)
+    np.put_along_axis(found, order, place, axis=1)
+    return found
 
 
 def accuracies_of(
@@ -79,19 +77,18 @@ def accuracies_of(
         raise ValueError(f"{given} are given without {missing}: both are needed, or neither.")
     if not embeddings:
         raise ValueError("there is no metric to look at: name at least one.")
-    targets = column_or_1d(y)
-    wanted = targets if y_test is None else column_or_1d(y_test)
-    classes, codes = np.unique(np.append(targets, wanted), return_inverse=True)
-    known, asked = codes[: len(targets)], codes[len(targets) :]
-    n_others = len(targets) - (y_test is None)
+    known, asked = coded_together(y, y if y_test is None else y_test)
+    n_others = len(known) - (y_test is None)
+    if n_others < 1:
+        raise ValueError("y has 1 label: without test rows, neighbors need at least two.")
     check_count("max_neighbors", most, 1, n_others, " (number of points there are)")
     rows = np.sort(sample(asked, MOST_SCORED))
     found = {}
     for name, points in embeddings.items():
         test = None if test_embeddings is None else test_embeddings[name]
-        near = known[_neighbors(name, points, test, len(targets), len(wanted), rows, most)]
-        found[name] = (votes(near, len(classes)) == asked[rows, None]).mean(axis=0)
-    return found, len(rows), _note(len(rows), len(wanted), len(targets), y_test is not None)
+        near = known[_neighbors(name, points, test, len(known), len(asked), rows, most)]
+        found[name] = (votes(near) == asked[rows, None]).mean(axis=0)
+    return found, len(rows), _note(len(rows), len(asked), len(known), y_test is not None)
 
 
 def _neighbors(
@@ -107,11 +104,10 @@ def _neighbors(
     keys = check_array(points, dtype=np.float64, input_name=f"embedding {name!r}")
     check_consistent_length(keys, np.empty(n))
     if test is None:
-        return other_neighbors(keys, rows, k)
+        return nearest_others(keys, rows, k)[1]
     queries = check_array(test, dtype=np.float64, input_name=f"test embedding {name!r}")
     check_consistent_length(queries, np.empty(n_test))
-    index = NearestNeighbors(n_neighbors=k).fit(keys)
-    return index.kneighbors(queries[rows], return_distance=False)
+    return nearest_points(keys, queries[rows], k)[1]
 
 
 def _note(n_scored: int, n_asked: int, n_known: int, is_test: bool) -> str:

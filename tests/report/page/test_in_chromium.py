@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from report.page.conftest import EVIL
 from sklearn.decomposition import PCA
+from sklearn.preprocessing import FunctionTransformer
 
 from vicinal import NeighborhoodComponents
 from vicinal.report import write_report
+from vicinal.report.page.parts import Section, Table
 
 
 class Opened:
@@ -233,6 +235,136 @@ def test_a_phone_can_show_it(chromium, iris_page):
     found = Opened(chromium, iris_page)
     found.page.set_viewport_size({"width": 390, "height": 800})
     found.page.wait_for_function("document.documentElement.scrollWidth <= 390")
+    found.page.close()
+
+
+LONG = "".join(np.random.default_rng(0).choice(list("abcdefghijKLMNOPQRSTUVW_0123456789"), 500))
+
+
+@pytest.fixture(scope="module")
+def long_page(iris, iris_model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "long.html"
+    names = [LONG[i:] + LONG[:i] for i in range(4)]
+    write_report(
+        iris_model,
+        iris.data,
+        iris.target,
+        path,
+        cv=None,
+        class_names=names[:3],
+        feature_names=names,
+        title=LONG,
+        data_name=LONG,
+        command=f"vicinal report {LONG}",
+        extras=[Section(LONG, [LONG], table=Table([LONG, "b#"], [[LONG, "1"]], LONG))],
+    )
+    return path
+
+
+# What is not in a box of its own that can be scrolled, nor a part of a picture.
+BEYOND = """(width) => [...document.querySelectorAll("body *")].filter((e) =>
+  !e.closest(".scroll, pre, svg, #plot, script, style, .skip") &&
+  e.getBoundingClientRect().right > width + 1).map((e) => e.tagName)"""
+
+
+@pytest.mark.parametrize("width", [320, 768, 1400])
+def test_long_words_break(chromium, long_page, width):
+    found = Opened(chromium, long_page)
+    found.page.set_viewport_size({"width": width, "height": 900})
+    found.page.wait_for_timeout(200)
+    assert found.run("document.documentElement.scrollWidth") <= width
+    assert found.page.evaluate(BEYOND, width) == []
+    assert found.page.inner_text("h1") == LONG
+    found.page.close()
+
+
+def test_long_words_break_on_paper(chromium, long_page):
+    found = Opened(chromium, long_page)
+    found.page.set_viewport_size({"width": 700, "height": 900})
+    found.page.emulate_media(media="print")
+    inside = BEYOND.replace(".scroll, pre, ", "")  # nothing can be scrolled there
+    assert found.page.evaluate(inside, 700) == []
+    assert found.run("document.documentElement.scrollWidth") <= 700
+    found.page.close()
+
+
+def test_long_names_do_not_cover_the_picture(chromium, long_page):
+    found = Opened(chromium, long_page)
+    found.page.locator("#plot").scroll_into_view_if_needed()
+    found.page.mouse.move(*pixel_of(found, 41))
+    found.page.wait_for_selector("#plot .hovertext")
+    text, plot = found.page.locator("#plot .hovertext").bounding_box(), found.page.locator("#plot")
+    assert text["width"] < 0.6 * plot.bounding_box()["width"]
+    assert found.page.locator("#before td[title]").count() == 6  # the classes, in full
+    assert found.page.locator("#before th[title]").count() == 3
+    found.page.close()
+
+
+def test_a_page_of_one_row(chromium, iris, iris_model, tmp_path):
+    path = tmp_path / "one.html"
+    write_report(iris_model, iris.data[:1], iris.target[:1], path)
+    found = Opened(chromium, path)
+    assert found.troubles == []
+    assert found.page.inner_text("#said") == "Row 0, 0. There is no other row."
+    assert found.page.locator("#after tbody tr").count() == 1
+    found.page.click("#next")
+    assert found.page.input_value("#row") == "0"
+    found.page.close()
+
+
+@pytest.fixture(scope="module")
+def many_classes(chromium, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "many.html"
+    rng = np.random.default_rng(0)
+    y = rng.permutation(70_000)
+    y = np.append(y, [69_999] * 30)
+    X = rng.normal(size=(len(y), 3))
+    write_report(PCA(2).fit(X), X, y, path, class_names=[f"kind {c}" for c in range(70_000)])
+    found = Opened(chromium, path)
+    yield found, y
+    found.page.close()
+
+
+def test_more_classes_than_sixteen_bits_hold(many_classes):
+    found, y = many_classes
+    assert found.troubles == []
+    rows = found.run("JSON.parse(document.getElementById('data').textContent).choice.first")
+    for row in (rows, 65_536, 69_999, 12):
+        found.page.fill("#row", str(row))
+        found.page.keyboard.press("Enter")
+        said = re.match(r"Row (\d+).*, kind (\d+)\.", found.page.inner_text("#said"))
+        assert int(said[2]) == y[int(said[1])]
+        for line in found.page.locator("#after tbody tr").all_inner_texts():
+            cells = line.split("\t")
+            assert cells[1].removesuffix(" ≠") == f"kind {y[int(cells[0])]}"
+
+
+def test_many_classes_are_grouped(many_classes):
+    found, y = many_classes
+    toggles = found.page.locator("#toggles label").all_inner_texts()
+    assert len(toggles) == 41
+    assert "kind 69999 (31)" in toggles
+    assert toggles[-1] == "others: 69,960 classes (69,960)"
+    drawn = "document.getElementById('plot').data"
+    assert found.run(f"{drawn}.length") == 44
+    assert found.run(f"{drawn}[0].name") == "others: 69,960 classes"  # below the others
+    # Each of them still says its own class under the mouse.
+    rows, texts = found.run(f"[{drawn}[0].customdata.slice(0, 50), {drawn}[0].text.slice(0, 50)]")
+    assert texts == [f"kind {y[row]}" for row in rows]
+    found.page.locator("#toggles input").last.uncheck()
+    assert found.run(f"{drawn}[0].visible") is False
+    assert found.run(f"{drawn}.slice(1, 41).every((t) => t.visible)")
+    found.page.locator("#toggles input").last.check()
+
+
+def test_whole_numbers_are_shown_in_full(chromium, tmp_path):
+    X = np.array([[98_765.0, 123_456_789.0, 2e300], [2023.0, 16_777_217.0, -1e-300], [1.5, 7, 0]])
+    path = tmp_path / "page.html"
+    write_report(FunctionTransformer().fit(X), X, None, path)
+    found = Opened(chromium, path)
+    shown = found.page.locator("#before").inner_text()
+    for text in ("98765", "123456789", "2.000e+300", "2023", "16777217", "-1.000e-300", "1.5"):
+        assert text in shown
     found.page.close()
 
 

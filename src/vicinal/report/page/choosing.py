@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
+from vicinal.report.neighbors import nearest_others
 from vicinal.report.plane import sample
 
 __all__ = ["Neighbors", "nearest_of", "spread_sample"]
@@ -47,12 +47,8 @@ def nearest_of(rows: NDArray, points: NDArray, k: int) -> Neighbors:
     array([[1, 2],
            [2, 1]])
     """
-    k = min(k, len(points) - 1)
-    distance, who = NearestNeighbors(n_neighbors=k + 1).fit(points).kneighbors(points[rows])
-    # A row is its own nearest, unless a twin comes first: then the last one found is too many.
-    own = who == rows[:, None]
-    own[~own.any(axis=1), -1] = True
-    return Neighbors(who[~own].reshape(-1, k), distance[~own].reshape(-1, k))
+    distance, who = nearest_others(points, rows, min(k, len(points) - 1))
+    return Neighbors(who, distance)
 
 
 def spread_sample(labels: NDArray | None, n: int, most: int) -> NDArray:

@@ -1,7 +1,7 @@
 """From a fitted model and rows to the parts of a page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,12 +11,13 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from vicinal.inputs.checks import check_count
 from vicinal.report.accuracy import NeighborsAccuracyDisplay
-from vicinal.report.models import last_step
-from vicinal.report.page.figures import Picture, figure_picture, svg_picture
+from vicinal.report.classes import Classes, coded_together, names_note
+from vicinal.report.models import importances_of, last_step, spreads
+from vicinal.report.names import shortened
+from vicinal.report.page.figures import Picture, figure_picture, missing_letters, svg_picture
 from vicinal.report.page.interactive import (
     MOST_CHOOSABLE,
     MOST_SHOWN,
-    Labels,
     interactive_data,
 )
 from vicinal.report.page.judging import (
@@ -52,7 +53,7 @@ class Subject:
     model : fitted transformer or pipeline
     X : array-like of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,) or None
-    labels : Labels or None
+    labels : Classes or None
     names : list of str
         Of the features.
     stages : list of Stage
@@ -61,7 +62,7 @@ class Subject:
     model: Any
     X: Any
     y: NDArray | None
-    labels: Labels | None
+    labels: Classes | None
     names: list[str]
     stages: list[Stage]
 
@@ -69,7 +70,8 @@ class Subject:
     def of(cls, model: Any, X: Any, y: Any, names: Any, class_names: Any) -> "Subject":
         """With what was given checked."""
         stages = stages_of(model, X)
-        labels = None if y is None else _labels(y, stages[0].points, class_names)
+        n = len(stages[0].points)
+        labels = None if y is None else Classes.of(y, class_names, n, "y")
         known = None if y is None else column_or_1d(y)
         return cls(model, X, known, labels, feature_names(model, X, names), stages)
 
@@ -77,19 +79,6 @@ class Subject:
     def learned_from_labels(self) -> bool:
         """Whether the model's fit needs classes."""
         return bool(getattr(last_step(self.model).__sklearn_tags__().target_tags, "required", 0))
-
-
-def _labels(y: Any, points: NDArray, class_names: Sequence[str] | None) -> Labels:
-    targets = column_or_1d(y)
-    check_consistent_length(points, targets)
-    classes, codes = np.unique(targets, return_inverse=True)
-    names = classes if class_names is None else class_names
-    if len(names) != len(classes):
-        raise ValueError(
-            f"class_names has {len(names)} names, but y has {len(classes)} classes: give one name "
-            "for each, in sorted order."
-        )
-    return Labels(codes.ravel(), [str(name) for name in names])
 
 
 def compose(
@@ -123,7 +112,7 @@ def compose(
     plane, equal, note = _plane(after.points)
     name = type(last_step(model)).__name__
     of = f" of {data_name}" if data_name else ""
-    about = f"{len(plane):,} rows{of}, {len(subject.names):,} features"
+    about = f"{_counted(len(plane), 'row')}{of}, {_counted(len(subject.names), 'feature')}"
     alt = _alt(name, subject, note)
     return Report(
         title=title or f"{name}{f': {data_name}' if data_name else ''}",
@@ -131,10 +120,10 @@ def compose(
         footer=f"Written by {versions()}. This file needs no network and sends nothing.",
         facts=_facts(subject),
         notes=data_notes(
-            subject.stages[0].points, subject.y, subject.names, len(subject.stages) > 2
+            subject.stages[0].points, subject.labels, subject.names, len(subject.stages) > 2
         ),
         still=_still(plane, subject.labels, alt),
-        map_note=_map_note(len(plane), note),
+        map_note=_map_note(len(plane), note, subject.labels),
         map_alt=f"Interactive scatter plot. {alt}",
         choice_note=_choice_note(len(plane)),
         before_name=_inside(before.name),
@@ -172,26 +161,35 @@ def _plane(points: NDArray) -> tuple[NDArray, bool, str]:
     return plane, points.shape[1] > 1, note
 
 
-def _still(plane: NDArray, labels: Labels | None, alt: str) -> Picture:
+def _still(plane: NDArray, labels: Classes | None, alt: str) -> Picture:
     from matplotlib.figure import Figure
 
     codes, names = (None, None) if labels is None else (labels.codes, labels.names)
     figure = Figure(figsize=(8.0, 6.0))
-    ProjectionDisplay(plane, codes, class_names=names).plot(ax=figure.subplots())
+    with missing_letters():
+        ProjectionDisplay(plane, codes, class_names=names).plot(ax=figure.subplots())
     return figure_picture(figure, alt)
 
 
 def _alt(name: str, subject: Subject, note: str) -> str:
     classes = ""
     if subject.labels is not None:
-        shown = ", ".join(subject.labels.names[:30])
-        classes = f", in {len(subject.labels.names)} classes: {shown}"
-    return f"{len(subject.stages[-1].points):,} rows placed by {name}{classes}. {note}".strip()
+        labels = subject.labels
+        shown = ", ".join(shortened(labels.names[c], 40) for c in labels.told_apart)
+        others = f" and {labels.n_others:,} others" if labels.n_others else ""
+        classes = f", in {len(labels.names):,} classes: {shown}{others}"
+    rows = _counted(len(subject.stages[-1].points), "row")
+    return f"{rows} placed by {name}{classes}. {note}".strip()
 
 
-def _map_note(n: int, note: str) -> str:
-    sample = f"A sample of {MOST_SHOWN:,} of {n:,} rows. " if n > MOST_SHOWN else ""
-    return f"{note[:1].upper()}{note[1:]}{'. ' if note else ''}{sample}".strip()
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def _map_note(n: int, note: str, labels: Classes | None) -> str:
+    sample = f"a sample of {MOST_SHOWN:,} of {n:,} rows" if n > MOST_SHOWN else ""
+    others = "" if labels is None else names_note(labels, "in colors")
+    return " ".join(f"{said[0].upper()}{said[1:]}." for said in (note, sample, others) if said)
 
 
 def _choice_note(n: int) -> str:
@@ -206,11 +204,10 @@ def _choice_note(n: int) -> str:
 def _shown_features(subject: Subject) -> list[tuple[int, str]]:
     """Columns of the raw rows, the most important first."""
     X, prepared = subject.stages[0].points, subject.stages[-2].points
-    spread = np.var(X, axis=0)
-    A = getattr(last_step(subject.model), "components_", None)
-    if A is not None and A.shape[1] == X.shape[1]:
-        spread = np.square(A).sum(axis=0) * np.var(prepared, axis=0)
-    order = np.argsort(-spread, kind="stable")
+    A: NDArray = getattr(last_step(subject.model), "components_", np.empty(0))
+    has_map = A.ndim == 2 and A.shape[1] == X.shape[1]
+    weights = importances_of(A, spreads(prepared)) if has_map else spreads(X)
+    order = np.argsort(-weights, kind="stable")
     return [(int(j), subject.names[j]) for j in order]
 
 
@@ -227,7 +224,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
     facts.append(("Rows × features", shape))
     learned = fitted_facts(last)
     if subject.labels is not None and "Classes" not in dict(learned):
-        facts.append(("Classes", f"{len(subject.labels.names)}"))
+        facts.append(("Classes", f"{len(subject.labels.names):,}"))
     return [*facts, *learned]
 
 
@@ -272,14 +269,28 @@ def _verdict(
     subject: Subject, test: tuple[ArrayLike, ArrayLike] | None, cv: int | str | None
 ) -> Verdict:
     assert subject.y is not None
+    assert subject.labels is not None
     if test is not None:
-        new, y_test = stages_of(subject.model, test[0]), column_or_1d(test[1])
-        check_consistent_length(new[0].points, y_test)
-        return judge_between(subject.stages, subject.y, new, y_test, N_NEIGHBORS)
-    folds = _n_folds(subject, cv)
+        known, asked = coded_together(subject.y, test[1])
+        new = stages_of(subject.model, test[0], "X_test")
+        check_consistent_length(new[0].points, asked)
+        return judge_between(subject.stages, known, new, asked, N_NEIGHBORS)
+    folds, trouble = _n_folds(subject, cv), ""
     if folds:
-        return judge_by_folds(subject.model, subject.X, subject.y, N_NEIGHBORS, folds)
-    return judge_within(subject.stages, subject.y, N_NEIGHBORS, subject.learned_from_labels)
+        try:
+            return judge_by_folds(subject.model, subject.X, subject.y, N_NEIGHBORS, folds)
+        except ValueError as error:  # such as a class with rows in one fold only
+            if cv != "auto":
+                raise ValueError(
+                    f"cv={cv!r}: the model cannot be fitted to a fold: {error}"
+                ) from error
+            trouble = (
+                f" It could not be judged by folds, to one of which it cannot be fitted: {error}"
+            )
+    verdict = judge_within(
+        subject.stages, subject.labels.codes, N_NEIGHBORS, subject.learned_from_labels
+    )
+    return replace(verdict, caution=verdict.caution + trouble)
 
 
 def _n_folds(subject: Subject, cv: int | str | None) -> int:

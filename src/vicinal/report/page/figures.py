@@ -2,8 +2,10 @@
 
 import io
 import re
+import warnings
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +70,7 @@ def svg_picture(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(_style(key)):
+    with rc_context(_style(key)), missing_letters():
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
         with io.StringIO() as stream:
@@ -98,10 +100,18 @@ def figure_picture(figure: "Figure", alt: str) -> Picture:
     """
     from markupsafe import escape
 
-    with io.BytesIO() as stream:
+    with io.BytesIO() as stream, missing_letters():
         figure.savefig(stream, format="png", dpi=90)
         image = b64encode(stream.getvalue()).decode()
     return Picture(f'<img alt="{escape(alt)}" src="data:image/png;base64,{image}">')
+
+
+@contextmanager
+def missing_letters() -> Iterator[None]:
+    """Letters that matplotlib's font lacks are the browser's to draw; it need not be warned."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+        yield
 
 
 def _style(key: str) -> dict[Any, Any]:

@@ -1,16 +1,16 @@
 """What the page's script needs: places, classes, and the neighbors of rows to choose."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.report.classes import Classes
 from vicinal.report.page.choosing import Neighbors, nearest_of, spread_sample
 from vicinal.report.page.packing import on_a_grid, pack
 from vicinal.report.page.stages import Stage
 
-__all__ = ["MOST_CHOOSABLE", "MOST_SHOWN", "Labels", "interactive_data"]
+__all__ = ["MOST_CHOOSABLE", "MOST_SHOWN", "interactive_data"]
 
 MOST_SHOWN = 100_000  # points in the picture
 MOST_CHOOSABLE = 2_000  # rows whose neighbors the page carries
@@ -32,23 +32,9 @@ _SYMBOLS = {
 }
 
 
-@dataclass(frozen=True)
-class Labels:
-    """Classes of rows.
-
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n,)
-    names : list of str
-    """
-
-    codes: NDArray
-    names: list[str]
-
-
 def interactive_data(
     plane: NDArray,
-    labels: Labels | None,
+    labels: Classes | None,
     before: Stage,
     after: Stage,
     X: NDArray,
@@ -62,7 +48,7 @@ def interactive_data(
     ----------
     plane : ndarray of shape (n, 2)
         Where the picture shows the rows.
-    labels : Labels or None
+    labels : Classes or None
     before, after : Stage
         Between which neighbors are compared.
     X : ndarray of shape (n, n_features)
@@ -77,31 +63,45 @@ def interactive_data(
         Ready for JSON.
     """
     shown = spread_sample(None if labels is None else labels.codes, len(plane), MOST_SHOWN)
-    codes = None if labels is None else labels.codes[shown]
+    names, codes = ([], None) if labels is None else _ordered(labels, shown)
     x, y = on_a_grid(plane[shown])
     points = {
         "x": pack(x),
         "y": pack(y),
-        "rows": None if len(shown) == len(plane) else pack(shown.astype(np.int32)),
-        "labels": None if codes is None else pack(codes.astype(np.uint16)),
+        "rows": None if len(shown) == len(plane) else pack(shown),
+        "labels": pack(codes),
     }
     return {
         "points": points,
+        "names": names,
         "classes": _classes(labels),
+        "others": 0 if labels is None else labels.n_others,
         "equal": equal,
         "choice": _choice(shown, codes, before, after, X, features[:_MOST_FEATURES]),
     }
 
 
-def _classes(labels: Labels | None) -> list[dict[str, str]]:
+def _ordered(labels: Classes, shown: NDArray) -> tuple[list[str], NDArray]:
+    """Names of the classes shown, and the class of each row: those told apart before all others."""
+    others = np.setdiff1d(labels.codes[shown], labels.told_apart)
+    order = np.concatenate([labels.told_apart, others])
+    position = np.zeros(len(labels.names), dtype=np.intp)
+    position[order] = np.arange(len(order))
+    return [labels.names[c] for c in order], position[labels.codes[shown]]
+
+
+def _classes(labels: Classes | None) -> list[dict[str, str]]:
+    """What can be shown and hidden: the classes told apart, and where there are others, these."""
     from vicinal.report.colors import class_style
 
-    found = []
-    for c, name in enumerate(["rows"] if labels is None else labels.names):
-        color, marker = class_style(c)
-        symbol, path = _SYMBOLS[marker]
-        found.append({"name": name, "color": color, "symbol": symbol, "path": path})
-    return found
+    names, styles = ["rows"], [class_style(0)]
+    if labels is not None:
+        names, styles = [labels.names[c] for c in labels.told_apart], labels.styles
+        names += [f"others: {labels.n_others:,} classes"] if labels.n_others else []
+    return [
+        dict(zip(("name", "color", "symbol", "path"), (name, color, *_SYMBOLS[mark]), strict=True))
+        for name, (color, mark) in zip(names, styles, strict=True)
+    ]
 
 
 def _choice(
@@ -124,14 +124,14 @@ def _choice(
     return {
         "k": near["after"].who.shape[1],
         "first": int(shown[first]),
-        "rows": pack(shown[some].astype(np.int32)),
-        "described": pack(shown[described].astype(np.int32)),
+        "rows": pack(shown[some]),
+        "described": pack(shown[described]),
         "features": [name for _, name in features],
-        "values": pack(values.astype(np.float32)),
+        "values": pack(values),
         **{
             when: {
-                "who": pack(shown[found.who].astype(np.int32)),
-                "distance": pack(found.distance.astype(np.float32)),
+                "who": pack(shown[found.who]),
+                "distance": pack(found.distance),
             }
             for when, found in near.items()
         },

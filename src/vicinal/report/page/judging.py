@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.neighbors import NearestNeighbors
 
 from vicinal.report.calibration import wilson_interval
+from vicinal.report.neighbors import nearest_points
 from vicinal.report.page.choosing import nearest_of, spread_sample
 from vicinal.report.page.stages import Stage, stages_of
 from vicinal.report.voting import votes
@@ -101,7 +101,8 @@ def judge_between(
     Parameters
     ----------
     train, test : list of Stage
-    y, y_test : ndarray
+    y, y_test : ndarray of int
+        Classes, by the same numbers in both.
     n_neighbors : int
 
     Returns
@@ -127,7 +128,7 @@ def judge_within(stages: list[Stage], y: NDArray, n_neighbors: int, supervised: 
     Parameters
     ----------
     stages : list of Stage
-    y : ndarray
+    y : ndarray of int
     n_neighbors : int
     supervised : bool
         Whether the model has seen labels.
@@ -164,12 +165,13 @@ def judge_by_folds(model: Any, X: Any, y: NDArray, n_neighbors: int, n_folds: in
     Verdict
     """
     rows = X if hasattr(X, "iloc") else np.asarray(X)
+    codes = np.unique(y, return_inverse=True)[1]
     found: list[list[Judgement]] = []
     order: list[NDArray] = []
     for train, test in _folds(y, n_folds):
         fitted = _fitted_copy(model, _rows(rows, train), y[train])
         old, new = stages_of(fitted, _rows(rows, train)), stages_of(fitted, _rows(rows, test))
-        found.append(judge_between(old, y[train], new, y[test], n_neighbors).judgements)
+        found.append(judge_between(old, codes[train], new, codes[test], n_neighbors).judgements)
         order.append(test[_some(y[test], MOST_JUDGED)])
     judgements = [_joined(parts, np.concatenate(order)) for parts in zip(*found, strict=True)]
     k, judged = judgements[0].n_neighbors, _counted(np.concatenate(order), y)
@@ -192,8 +194,8 @@ def _named(
     train: Stage, y: NDArray, known: NDArray, test: Stage, truth: NDArray, asked: NDArray
 ) -> tuple[int, NDArray]:
     """Number of coordinates, and which rows are named right by how many neighbors."""
-    index = NearestNeighbors(n_neighbors=min(MOST_NEIGHBORS, len(known)))
-    near = index.fit(train.points[known]).kneighbors(test.points[asked], return_distance=False)
+    most = min(MOST_NEIGHBORS, len(known))
+    _, near = nearest_points(train.points[known], test.points[asked], most)
     return train.points.shape[1], _right(y[known][near], truth[asked])
 
 
@@ -207,9 +209,7 @@ def _counted(some: NDArray, every: NDArray) -> str:
 
 def _right(near: NDArray, truth: NDArray) -> NDArray:
     """From the classes of neighbors, nearest first, shape (n, most)."""
-    classes, codes = np.unique(np.append(near.ravel(), truth), return_inverse=True)
-    voted = votes(codes[: near.size].reshape(near.shape), len(classes))
-    return np.asarray(voted == codes[near.size :, None])
+    return np.asarray(votes(near) == truth[:, None])
 
 
 def _fitted_copy(model: Any, X: Any, y: NDArray) -> Any:

@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.report.classes import Classes
 from vicinal.report.convergence import ConvergenceDisplay
 from vicinal.report.density import DensityDisplay
 from vicinal.report.importance import FeatureImportanceDisplay
+from vicinal.report.marginals import scores_of
 from vicinal.report.metric import MetricDisplay
-from vicinal.report.models import feature_names_of, last_step
+from vicinal.report.models import feature_names_of, importances_of, last_step, map_of, spreads
+from vicinal.report.names import shortened
 from vicinal.report.page.choosing import spread_sample
 from vicinal.report.page.figures import Picture, svg_picture
-from vicinal.report.page.interactive import Labels
 from vicinal.report.page.parts import Section, Table
 from vicinal.report.page.stages import Stage
 from vicinal.report.spectrum import SpectrumDisplay
@@ -28,8 +30,8 @@ MOST_SCORED = 5_000  # rows; every one looks at all kernels
 def feature_section(model: Any, before: Stage, names: list[str]) -> Section | None:
     """Which features the learned distance listens to; None where there is no linear map."""
     last = last_step(model)
-    if not _has_map(last):
-        return None
+    if not _has_map(last) or not spreads(before.points).any():
+        return None  # of rows that do not differ, no feature tells one from another
     names, X = _entering_names(model, before, names), before.points
 
     def bars(ax: Any) -> None:
@@ -42,8 +44,8 @@ def feature_section(model: Any, before: Stage, names: list[str]) -> Section | No
             last, X, feature_names=names, max_features=_MOST_CELLS, title="", ax=ax
         )
 
-    share = np.square(last.components_).sum(axis=0) * X.var(axis=0)
-    first = ", ".join(names[j] for j in np.argsort(-share)[:3])
+    share = importances_of(map_of(last), spreads(X))
+    first = ", ".join(shortened(names[j], 40) for j in np.argsort(-share)[:3])
     pictures = [
         svg_picture(
             bars,
@@ -76,7 +78,7 @@ def _entering_names(model: Any, before: Stage, names: list[str]) -> list[str]:
 
 
 def density_section(
-    model: Any, before: Stage, names: list[str], labels: Labels | None
+    model: Any, before: Stage, names: list[str], labels: Classes | None
 ) -> Section | None:
     """Where the data are dense, and which rows stand apart; None for models without a density."""
     last = last_step(model)
@@ -84,26 +86,34 @@ def density_section(
         return None
     names = _entering_names(model, before, names)
     rows = spread_sample(None, len(before.points), MOST_SCORED)
+    log_density = scores_of(last, before.points[rows])
+    known = np.isfinite(log_density)
+    if not known.any():
+        return None
+    rows, log_density, n_unknown = rows[known], log_density[known], int((~known).sum())
     points = before.points[rows]
-    log_density = last.score_samples(points)
 
     def draw(ax: Any) -> None:
-        DensityDisplay.from_estimator(last, points, feature_names=names, title="", ax=ax)
+        DensityDisplay.from_estimator(last, points, feature_names=names, rows=rows, title="", ax=ax)
 
     some = "these rows" if len(rows) == len(before.points) else f"a sample of {len(rows):,} rows"
     return Section(
         "Density and outliers",
-        [f"Mean log-density of {some}: {log_density.mean():.4g}."],
+        [f"Mean log-density of {some}: {log_density.mean():.4g}.{_unknown(n_unknown)}"],
         [svg_picture(draw, "Density of the rows, outliers ringed", key="density")],
         _outlier_table(rows, log_density, labels),
     )
 
 
-def _outlier_table(rows: NDArray, log_density: NDArray, labels: Labels | None) -> Table:
+def _unknown(n: int) -> str:
+    return f" That of {n:,} more is too small for a number." if n else ""
+
+
+def _outlier_table(rows: NDArray, log_density: NDArray, labels: Classes | None) -> Table:
     """The least likely of some rows."""
     lines = []
     for i in np.argsort(log_density)[:_N_OUTLIERS]:
-        named = [] if labels is None else [labels.names[labels.codes[rows[i]]]]
+        named = [] if labels is None else [shortened(labels.names[labels.codes[rows[i]]], 40)]
         lines.append([f"{rows[i]}", *named, f"{log_density[i]:.4g}"])
     headings = ["Row#", *([] if labels is None else ["Class"]), "Log-density#"]
     return Table(headings, lines, caption="The least likely of them, counted from 0")

@@ -3,7 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.report.classes import Classes
+from vicinal.report.names import shortened
+
 __all__ = ["data_notes"]
+
+_LONGEST = 60  # of a name within a sentence
 
 _SCALES_APART = 100.0  # ratio of standard deviations from which one feature drowns another
 _NEARLY_THE_SAME = 0.9999  # correlation
@@ -14,14 +19,14 @@ _LOPSIDED = 20.0
 
 
 def data_notes(
-    X: NDArray, y: NDArray | None, names: list[str], prepared: bool = False
+    X: NDArray, labels: Classes | None, names: list[str], prepared: bool = False
 ) -> list[str]:
     """Sentences about what is odd in the data; empty where nothing is.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,) or None
+    labels : Classes or None
     names : list of str
         Of the features.
     prepared : bool, default=False
@@ -44,26 +49,37 @@ def data_notes(
     found = [
         *_about_features(X, names, prepared),
         *_about_rows(X),
-        *([] if y is None else _about_classes(y)),
+        *([] if labels is None else _about_classes(labels)),
     ]
     return found
 
 
 def _about_features(X: NDArray, names: list[str], prepared: bool) -> list[str]:
-    spread, found = X.std(axis=0), []
-    moves = spread > 1e-12 * np.maximum(1e-300, np.abs(X).max(axis=0))
+    if len(X) == 1:
+        return []  # every feature is constant then
+    sizes = np.abs(X).max(axis=0)
+    relative = X / np.where(sizes > 0, sizes, 1.0)  # squares of these are neither 0 nor infinite
+    moves = relative.std(axis=0) > 1e-12
+    live, found = np.flatnonzero(moves), []
     if not moves.all():
         found.append(f"Constant, so of no use: {_listed(names, np.flatnonzero(~moves))}.")
-    if moves.sum() > 1 and not prepared:
-        live = np.flatnonzero(moves)
-        wide, narrow = live[spread[live].argmax()], live[spread[live].argmin()]
-        ratio = spread[wide] / spread[narrow]
-        if ratio > _SCALES_APART:
-            found.append(
-                f"{names[wide]} varies {ratio:,.0f} times as much as {names[narrow]}, and weighs "
-                "as much more in raw distances: consider scaling."
-            )
-    return [*found, *_twins(X[:, moves], [n for n, m in zip(names, moves, strict=True) if m])]
+    if len(live) > 1 and not prepared:
+        found += _scales(np.log10(relative.std(axis=0)[live]) + np.log10(sizes[live]), live, names)
+    return [*found, *_twins(relative[:, live], [names[j] for j in live])]
+
+
+def _scales(magnitudes: NDArray, live: NDArray, names: list[str]) -> list[str]:
+    """That one feature varies far more than another; magnitudes are logarithms to the base 10."""
+    ends = live[magnitudes.argmax()], live[magnitudes.argmin()]
+    wide, narrow = (shortened(names[j], _LONGEST) for j in ends)
+    apart = np.ptp(magnitudes)
+    if apart <= np.log10(_SCALES_APART):
+        return []
+    times = f"{10**apart:,.0f}" if apart < 6 else f"10^{apart:.0f}"
+    return [
+        f"{wide} varies {times} times as much as {narrow}, and weighs as much more in raw "
+        "distances: consider scaling."
+    ]
 
 
 def _twins(X: NDArray, names: list[str]) -> list[str]:
@@ -71,7 +87,10 @@ def _twins(X: NDArray, names: list[str]) -> list[str]:
     if not 1 < X.shape[1] <= _MOST_FEATURES_COMPARED:
         return []
     alike = np.triu(np.abs(np.atleast_2d(np.corrcoef(X.T))) > _NEARLY_THE_SAME, 1)
-    pairs = [f"{names[i]} and {names[j]}" for i, j in np.argwhere(alike)[:3]]
+    pairs = [
+        f"{shortened(names[i], _LONGEST)} and {shortened(names[j], _LONGEST)}"
+        for i, j in np.argwhere(alike)[:3]
+    ]
     more = int(alike.sum()) - len(pairs)
     if not pairs:
         return []
@@ -88,20 +107,23 @@ def _about_rows(X: NDArray) -> list[str]:
             f"{repeated:,} of {first}{len(looked_at):,} rows repeat another one: neighbors at "
             "distance 0."
         )
-    if n <= d:
+    if n == 1:
+        found.append("One row: nothing to compare it with.")
+    elif n <= d:
         found.append(f"{n:,} rows in {d:,} dimensions: any model can learn these by heart.")
     return found
 
 
-def _about_classes(y: NDArray) -> list[str]:
-    found = []
-    classes, counts = np.unique(y, return_counts=True)
+def _about_classes(labels: Classes) -> list[str]:
+    found, counts = [], np.bincount(labels.codes)
     few = np.flatnonzero(counts < _FEW)
-    if len(few):
-        named = _listed([str(c) for c in classes], few)
+    if len(few) and len(labels.codes) > 1:
+        named = _listed(labels.names, few)
         found.append(f"Classes of fewer than {_FEW} rows: {named}.")
     if counts.max() > _LOPSIDED * counts.min():
-        big, small = classes[counts.argmax()], classes[counts.argmin()]
+        big, small = (
+            shortened(labels.names[c], _LONGEST) for c in (counts.argmax(), counts.argmin())
+        )
         found.append(
             f"Class {big} has {counts.max():,} rows, class {small} {counts.min():,}: an accuracy "
             "is mostly that of the large ones."
@@ -110,5 +132,5 @@ def _about_classes(y: NDArray) -> list[str]:
 
 
 def _listed(names: list[str], which: NDArray) -> str:
-    shown = ", ".join(names[j] for j in which[:5])
-    return shown + (f" and {len(which) - 5} more" if len(which) > 5 else "")
+    shown = ", ".join(shortened(names[j], _LONGEST) for j in which[:5])
+    return shown + (f" and {len(which) - 5:,} more" if len(which) > 5 else "")

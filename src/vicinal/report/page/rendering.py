@@ -7,6 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
+from vicinal.report.names import seen
 from vicinal.report.page.figures import Picture
 from vicinal.report.page.parts import Report, Table
 
@@ -48,7 +49,7 @@ def render(report: Report) -> str:
     script, plotly = _template("report.js"), _plotly()
     # tojson writes < > & ' as escapes, so that no text can end the script element.
     data = environment.from_string("{{ data|tojson }}").render(data=report.data)
-    return environment.from_string(_template("report.html")).render(
+    page = environment.from_string(_template("report.html")).render(
         report=report,
         css=Markup(_template("report.css")),
         data=Markup(data),
@@ -58,6 +59,7 @@ def render(report: Report) -> str:
         table=_table,
         picture=_picture,
     )
+    return seen(page)
 
 
 def _template(name: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
 from vicinal.report.models import check_names, last_step, without_names
 
@@ -26,13 +27,15 @@ class Stage:
     points: NDArray
 
 
-def stages_of(model: Any, X: ArrayLike) -> list[Stage]:
+def stages_of(model: Any, X: ArrayLike, what: str = "X") -> list[Stage]:
     """The rows raw, after the steps before the model where there are any, and learned.
 
     Parameters
     ----------
     model : fitted transformer or pipeline
     X : array-like of shape (n_samples, n_features)
+    what : str, default="X"
+        What the caller knows the rows as, for messages.
 
     Returns
     -------
@@ -51,15 +54,30 @@ def stages_of(model: Any, X: ArrayLike) -> list[Stage]:
     [('Raw features', 4), ('After StandardScaler', 4), ('Learned', 2)]
     """
     last = last_step(model)
-    stages = [Stage("Raw features", np.asarray(X, dtype=np.float64))]
+    raw = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name=what)
+    stages = [Stage("Raw features", _finite(raw, what, "itself"))]
     with without_names():
         prepared: Any = X
         if isinstance(model, Pipeline) and len(model.steps) > 1:
             before = model[:-1]
             prepared = before.transform(X)
             names = ", ".join(type(step).__name__ for _, step in before.steps)
-            stages.append(Stage(f"After {names}", _dense(prepared)))
-        return [*stages, Stage("Learned", _placed(last, prepared))]
+            stages.append(Stage(f"After {names}", _finite(_dense(prepared), what, names)))
+        placed = _finite(_placed(last, prepared), what, type(last).__name__)
+        return [*stages, Stage("Learned", placed)]
+
+
+def _finite(points: NDArray, what: str, where: str) -> NDArray:
+    """Points that can be shown; `where` is what made them of the rows."""
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        after = "" if where == "itself" else f" after {where}"
+        raise ValueError(
+            f"{what} has NaN, or a number too large, in {len(bad):,} of {len(points):,} rows"
+            f"{after} (row {bad[0]} first): leave these out, or fill in and scale before the "
+            "report."
+        )
+    return points
 
 
 def _placed(model: Any, X: Any) -> NDArray:

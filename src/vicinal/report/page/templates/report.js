@@ -6,17 +6,26 @@
   // ---------------------------------------------------------------- what the page carries
 
   const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const KINDS = { i2: Int16Array, i4: Int32Array, u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
+  const KINDS = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
   const arrayOf = (packed) => packed && new KINDS[packed.dtype](bytesOf(packed.bytes).buffer);
 
   const points = data.points;
   const x = arrayOf(points.x), y = arrayOf(points.y);
-  const rows = arrayOf(points.rows) || x.map((_, i) => i);
-  const rowOf = points.rows ? (i) => rows[i] : (i) => i;
+  const rows = arrayOf(points.rows);
+  const rowOf = rows ? (i) => rows[i] : (i) => i;
   const label = arrayOf(points.labels);
-  const classOf = (i) => (label ? data.classes[label[i]].name : "");
+  const classOf = (i) => (label ? data.names[label[i]] : "");
   const place = new Map();  // from a row of the data to its place among the points
   for (let i = 0; i < x.length; i++) place.set(rowOf(i), i);
+
+  // A long name where it stands for one among many; all of it is under the mouse.
+  const name = (element, text, most, after = "") => {
+    const letters = Array.from(text), isLong = letters.length > most;
+    element.textContent = (isLong ? letters.slice(0, most - 1).join("") + "…" : text) + after;
+    if (isLong) element.title = text;
+    if (/\S{16}/.test(text)) element.classList.add("long");
+    return element;
+  };
 
   // ---------------------------------------------------------------- light and dark
 
@@ -40,24 +49,35 @@
 
   // ---------------------------------------------------------------- the picture
 
-  const members = (c) => {
-    const found = [];
-    for (let i = 0; i < x.length; i++) if (!label || label[i] === c) found.push(i);
-    return found;
-  };
   const hasWebGL = Boolean(document.createElement("canvas").getContext("webgl"));
   const kind = x.length > 5000 && hasWebGL ? "scattergl" : "scatter";
   const size = Math.max(3, Math.min(9, 14 - 2.2 * Math.log10(x.length)));
-  const groups = (label ? data.classes.map((_, c) => members(c)) : [members(0)]);
+  // Of many classes the first have a group of their own, and all others share the last one.
+  const groups = data.classes.map(() => []);
+  for (let i = 0; i < x.length; i++) groups[label ? Math.min(label[i], groups.length - 1) : 0].push(i);
+  // These are drawn first, below the others.
+  const layer = (c) => (data.others ? (c + 1) % groups.length : c);
 
   const trace = (group, c) => ({
-    type: kind, mode: "markers", name: label ? data.classes[c].name : "rows",
+    type: kind, mode: "markers", name: data.classes[c].name, text: nameOf(group, c),
     x: group.map((i) => x[i]), y: group.map((i) => y[i]), customdata: group.map(rowOf),
     marker: { size, color: data.classes[c].color, symbol: data.classes[c].symbol, opacity: 0.8 },
-    hovertemplate: "row %{customdata}" + (label ? "<br>" + plain(data.classes[c].name) : "") + "<extra></extra>",
+    hovertemplate: "row %{customdata}" + (label ? "<br>%{text}" : "") + "<extra></extra>",
   });
   // Plotly reads a little markup in texts: what looks like it is made harmless.
-  const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/%\{/g, "%&#123;");
+  const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  // A long name beside the mouse: lines of a length that fits, as many as do not cover the picture.
+  const wrapped = (text) => {
+    const letters = Array.from(text), width = 32, most = 4;
+    const cut = letters.length > most * width ? [...letters.slice(0, most * width - 1), "…"] : letters;
+    const parts = [];
+    for (let at = 0; at < cut.length; at += width) parts.push(plain(cut.slice(at, at + width).join("")));
+    return parts.join("<br>");
+  };
+  const nameOf = (group, c) => {
+    const isMixed = label && group.some((i) => label[i] !== c);
+    return isMixed ? group.map((i) => wrapped(classOf(i))) : wrapped(data.classes[c].name);
+  };
 
   const ring = (name, symbol, width) => ({
     type: kind, mode: "markers", name, x: [], y: [], hoverinfo: "skip",
@@ -86,9 +106,9 @@
     const script = document.createElement("script");
     script.textContent = source;
     document.head.append(script);
-    const traces = groups.map(trace).concat([
-      ring("near before", "square-open", 5), ring("near after", "circle-open", 8), ring("chosen", "star", 9),
-    ]);
+    const traces = [];
+    groups.forEach((group, c) => { traces[layer(c)] = trace(group, c); });
+    traces.push(ring("near before", "square-open", 5), ring("near after", "circle-open", 8), ring("chosen", "star", 9));
     const bar = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
     toggles();
     $("plot").hidden = false;  // now all is in its place: it takes the size that it sees
@@ -101,7 +121,7 @@
   // ---------------------------------------------------------------- classes to show and hide
 
   const boxes = () => [...document.querySelectorAll("#toggles input")];
-  const show = () => Plotly.restyle("plot", { visible: boxes().map((box) => box.checked) }, groups.map((_, c) => c));
+  const show = () => Plotly.restyle("plot", { visible: boxes().map((box) => box.checked) }, groups.map((_, c) => layer(c)));
 
   const toggles = () => {
     if (!label || groups.length < 2) return;
@@ -117,7 +137,8 @@
       path.setAttribute("d", one.path);
       path.setAttribute("fill", one.color);
       sign.append(path);
-      line.append(box, sign, document.createTextNode(`${one.name} (${groups[c].length.toLocaleString("en")})`));
+      const count = ` (${groups[c].length.toLocaleString("en")})`;
+      line.append(box, sign, name(document.createElement("span"), one.name, 120, count));
       $("toggles").append(line);
     });
     const set = (on) => { boxes().forEach((box) => { box.checked = on; }); show(); };
@@ -141,7 +162,12 @@
   const names = choice.features;
   let current = -1;
 
-  const digits = (v) => (Math.abs(v) >= 1e5 || (v !== 0 && Math.abs(v) < 1e-3) ? v.toExponential(2) : String(+v.toPrecision(4)));
+  // Four digits, or all of a whole number.
+  const digits = (v) => {
+    const size = Math.abs(v);
+    if (size >= 1e9 || (size > 0 && size < 1e-3)) return v.toExponential(3);
+    return size < 1e4 ? String(+v.toPrecision(4)) : v.toFixed(0);
+  };
 
   // Where only some rows have their neighbors listed: the one of them nearest in the picture.
   const nearestChoosable = (row) => {
@@ -167,8 +193,7 @@
     const found = document.createElement("tr"), i = place.get(row);
     found.append(cell("td", row, true));
     if (label) {
-      const named = cell("td", classOf(i) + (label[i] === own ? "" : " ≠"));
-      found.append(named);
+      found.append(name(cell("td", ""), classOf(i), 40, label[i] === own ? "" : " ≠"));
     }
     found.append(cell("td", distance === null ? "" : digits(distance), true));
     const at = valueOf.get(row);
@@ -181,7 +206,7 @@
     const head = document.createElement("tr");
     head.append(cell("th", "Row", true));
     if (label) head.append(cell("th", "Class"));
-    head.append(cell("th", "Distance", true), ...names.map((name) => cell("th", name, true)));
+    head.append(cell("th", "Distance", true), ...names.map((one) => name(cell("th", "", true), one, 40)));
     table.tHead.replaceChildren(head);
     const lines = [line(row, null, own)];
     lines[0].className = "best";
@@ -212,9 +237,10 @@
       const at = current * choice.k;
       return Array.from(lists[when].who.slice(at, at + choice.k)).filter((r) => label[place.get(r)] === own).length;
     };
-    const counts = label ? ` Of ${choice.k} neighbors, ${same("before")} are of its class before, ${same("after")} after.` : "";
+    const others = choice.k ? "" : " There is no other row.";
+    const counts = label && choice.k ? ` Of ${choice.k} neighbors, ${same("before")} are of its class before, ${same("after")} after.` : "";
     const instead = row === wanted ? "" : ` (the nearest to row ${wanted} of those with neighbors listed)`;
-    $("said").textContent = `Row ${row}${instead}${label ? ", " + classOf(i) : ""}.${counts}`;
+    $("said").textContent = `Row ${row}${instead}${label ? ", " + classOf(i) : ""}.${others}${counts}`;
   };
 
   const step = (by) => choose(choosable[(current + by + choosable.length) % choosable.length]);
