@@ -37,7 +37,7 @@ def main() -> int:
             for violation in chunk.result():
                 n_found[violation.split(": ")[-1][:60]] += 1
                 print(violation, flush=True)
-            if n_done % 5000 < _CHUNK:
+            if n_done % 1000 < _CHUNK:
                 print(f"... {n_done} cases, {sum(n_found.values())} violations", flush=True)
     seconds = time.perf_counter() - began
     print(
