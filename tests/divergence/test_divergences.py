@@ -171,6 +171,34 @@ def test_gaussians_of_different_ranks(name, d, ranks):
     assert_allclose(found, D[every, every[::-1]], rtol=1e-9)
 
 
+@pytest.mark.parametrize("name", DIVERGENCES)
+@pytest.mark.parametrize(("d", "q"), [(4, 4), (5, 4), (9, 4)])
+@pytest.mark.parametrize("unit", [2.0**-460, 2.0**460])
+def test_units_change_nothing(name, d, q, unit):
+    """Variances of 1e270: two of them multiplied are no number, in whatever order."""
+    P = random_gaussians(np.random.default_rng(0), 6, d, q)
+    other = P.in_units_of(unit)
+    assert_allclose(other.values, P.values / unit**2)
+    comparison = Comparison(name)
+    assert_array_equal(comparison.matrix(other), comparison.matrix(P))
+    for one, two in zip(comparison.nearest(other, P.in_units_of(unit), 3),
+                        comparison.nearest(P, P, 3), strict=True):  # fmt: skip
+        assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("name", DIVERGENCES)
+def test_the_nearest_of_groups(name):
+    rng = np.random.default_rng(0)
+    P, Q = random_gaussians(rng, 7, 3, 3), random_gaussians(rng, 12, 3, 3)
+    comparison, starts = Comparison(name), np.array([0, 1, 5])
+    D = comparison.matrix(P, Q)
+    with patch.object(divergences, "_ROW_NUMBERS", 30):  # two rows at a time
+        first, second = comparison.nearest_of_groups(P, Q, starts)
+    for i, j, group in zip(first, second, np.split(np.arange(12), starts[1:]), strict=True):
+        assert j in group
+        assert D[i, j] == D[:, group].min()
+
+
 def test_no_pairs():
     P = random_gaussians(np.random.default_rng(0), 3, 4, 4)
     none = np.empty(0, dtype=int)

@@ -265,6 +265,7 @@ def test_energy_of_a_disconnected_graph_says_nothing(parts):
         ({"n_neighbors": "energy", "method": "mds"}, 'n_neighbors="energy" needs a graph'),
         ({"n_neighbors": "energy", "radius": 1.0}, "no meaning with radius=1.0"),
         ({"method": "mds", "n_graph_neighbors": 5}, "n_graph_neighbors=5 has no meaning"),
+        ({"method": "mds", "n_candidates": 5}, "n_candidates=5 has no meaning"),
         ({"method": "lle", "method_params": {"reg": 1}}, "method_params has no meaning"),
         ({"scale": 0.0}, "scale=0"),
         ({"disconnected": "drop"}, "disconnected='drop' is unknown"),
@@ -274,6 +275,20 @@ def test_energy_of_a_disconnected_graph_says_nothing(parts):
 )
 def test_errors_name_the_argument(iris, options, message):
     with pytest.raises(ValueError, match=message):
+        DivergenceEmbedding(**options).fit(iris)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be a whole number"),
+        ({"n_neighbors": None}, "n_neighbors=None must be a whole number"),
+        ({"n_neighbors": 2.5, "radius": 1.0}, "n_neighbors=2.5 must be a whole number"),
+        ({"n_jobs": "all"}, "n_jobs='all' must be a number of threads"),
+    ],
+)
+def test_errors_of_type_name_the_argument(iris, options, message):
+    with pytest.raises(TypeError, match=message):
         DivergenceEmbedding(**options).fit(iris)
 
 

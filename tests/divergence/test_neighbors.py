@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import DivergenceNeighbors
-from vicinal.divergence import local_gaussians, paired, pairwise
+from vicinal.divergence import density_paths, local_gaussians, paired, pairwise
 from vicinal.divergence.divergences import DIVERGENCES
 from vicinal.divergence.gaussians import KINDS
 
@@ -267,6 +267,28 @@ def test_nearest_neighbors_classify_new_points(blobs, dtype):
 def test_errors_name_the_argument(iris, options, message):
     with pytest.raises(ValueError, match=message):
         DivergenceNeighbors(**options).fit(iris[0])
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "kind"), [(0, ValueError), ("2", TypeError), (1.5, TypeError), (True, TypeError)]
+)
+def test_what_is_no_number_of_threads_is_refused(iris, n_jobs, kind):
+    X, _ = iris
+    for work in (
+        lambda: DivergenceNeighbors(n_jobs=n_jobs).fit(X),
+        lambda: pairwise(X, n_jobs=n_jobs),
+        lambda: paired(X, [[0, 1]], n_jobs=n_jobs),
+        lambda: density_paths(X, n_jobs=n_jobs),
+    ):
+        with pytest.raises(kind, match=rf"n_jobs={n_jobs!r} must be a number of threads"):
+            work()
+
+
+def test_any_number_of_threads_will_do(iris):
+    X, _ = iris
+    D = DivergenceNeighbors(n_jobs=1).fit_transform(X)
+    for n_jobs in (10**7, -100, np.int64(2)):
+        assert_array_equal(DivergenceNeighbors(n_jobs=n_jobs).fit_transform(X), D)
 
 
 def test_no_ridge_and_too_few_neighbors_is_refused(iris):

@@ -109,8 +109,13 @@ def test_neighbors_of_a_graph_come_by_position_where_equally_near():
 
 @pytest.mark.parametrize(("scale", "exponent"), [(1e100, 4.0), (1e-100, 4.0), (10.0, 1000.0)])
 def test_powers_of_lengths_that_are_no_numbers_are_refused(points, scale, exponent):
-    with pytest.raises(ValueError, match=r"exponent=.* of lengths from .*scale X"):
+    with pytest.raises(ValueError, match=r"exponent=.* of lengths up to .*scale X"):
         density_paths(scale * points, exponent=exponent)
+
+
+def test_gaps_that_vanish_are_none():
+    X = np.array([[0.0], [1e-200], [1.0]])
+    assert_allclose(density_paths(X), [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1e155])

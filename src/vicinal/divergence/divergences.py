@@ -80,23 +80,22 @@ class Comparison:
 
     def matrix(self, P: LocalGaussians, Q: LocalGaussians | None = None) -> NDArray:
         """Divergences of all pairs, shape (len(P), len(Q)); of P with itself where Q is None."""
-        self._check(P, Q)
-        out = np.zeros((len(P), len(P if Q is None else Q)))
+        within, (P, Q) = Q is None, self._ready(P, Q)
+        out = np.zeros((len(P), len(Q)))
         side = self._side(P)
         tiles = [  # on and above the diagonal only, where there is one
             (rows, columns)
             for rows in _slices(len(P), side)
             for columns in _slices(out.shape[1], side)
-            if Q is not None or columns.start >= rows.start
+            if not within or columns.start >= rows.start
         ]
 
         def fill(tile: tuple[slice, slice]) -> None:
             rows, columns = tile
-            twin = Q is None and rows == columns
-            out[tile] = self._tile(P[rows], (P if Q is None else Q)[columns], upper=twin)
+            out[tile] = self._tile(P[rows], Q[columns], upper=within and rows == columns)
 
         self._run(fill, tiles)
-        return self.finished(out + out.T if Q is None else out)
+        return self.finished(out + out.T if within else out)
 
     def pairs(
         self, P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray
@@ -105,7 +104,7 @@ class Comparison:
 
         Pairs of the same `first` should stand together.
         """
-        self._check(P, Q)
+        P, Q = self._ready(P, Q)
         out = np.empty(len(first))
         side = max(1, self._side(P) ** 2)
         ends = np.flatnonzero(np.diff(first, prepend=-1, append=-1))
@@ -129,16 +128,15 @@ class Comparison:
 
         Equal ones by position. Never all pairs at once. Hellinger still as B.
         """
-        self._check(P, Q)
-        others = P if Q is None else Q
+        within, (P, Q) = Q is None, self._ready(P, Q)
 
         def search(rows: slice) -> tuple[NDArray, NDArray]:
-            block = self._block(P[rows], others)
-            if Q is None:
+            block = self._block(P[rows], Q)
+            if within:
                 block[np.arange(len(block)), np.arange(len(P))[rows]] = np.inf
             return _smallest(block, k)
 
-        found = self._run(search, _slices(len(P), self._rows(P, others)))
+        found = self._run(search, _slices(len(P), self._rows(P, Q)))
         positions, values = zip(*found, strict=True)
         return np.concatenate(positions), np.concatenate(values)
 
@@ -149,7 +147,7 @@ class Comparison:
 
         Groups stand together and begin at `starts`. Never all pairs at once.
         """
-        self._check(P, Q)
+        P, Q = self._ready(P, Q)
         groups = [slice(*ends) for ends in neighboring([*starts, len(Q)])]
 
         def search(rows: slice) -> tuple[NDArray, NDArray, NDArray]:
@@ -171,9 +169,17 @@ class Comparison:
         with one_blas_thread():
             return list(run_in_order(work, tasks, effective_n_threads(self.n_jobs)))
 
-    def _check(self, P: LocalGaussians, Q: LocalGaussians | None) -> None:
-        """Refuse what no computation here would have numbers, or room, for."""
-        _check_range(P, P if Q is None else Q)
+    def _ready(
+        self, P: LocalGaussians, Q: LocalGaussians | None
+    ) -> tuple[LocalGaussians, LocalGaussians]:
+        """Both in units that suit them; P twice where Q is None."""
+        self._check_room(P)
+        unit = _common_unit(P, P if Q is None else Q)
+        P = P.in_units_of(unit)
+        return P, P if Q is None else Q.in_units_of(unit)
+
+    def _check_room(self, P: LocalGaussians) -> None:
+        """Refuse comparisons in too many dimensions."""
         d = P.n_features
         if d > _MOST_FEATURES and self._is_dense(P, P.rank):
             raise ValueError(
@@ -247,8 +253,11 @@ def _frames(gaussians: LocalGaussians) -> Frames:
     )
 
 
-def _check_range(P: LocalGaussians, Q: LocalGaussians) -> None:
-    """Refuse Gaussians whose divergences would be no numbers any more."""
+def _common_unit(P: LocalGaussians, Q: LocalGaussians) -> float:
+    """A power of two in which neither squares of distances nor variances are far from 1.
+
+    So no product of two of them is no number, in whatever order a kernel multiplies.
+    """
     low = np.minimum(P.means.min(axis=0), Q.means.min(axis=0))
     high = np.maximum(P.means.max(axis=0), Q.means.max(axis=0))
     least = min(float(part.least_variances().min()) for part in (P, Q))
@@ -260,6 +269,7 @@ def _check_range(P: LocalGaussians, Q: LocalGaussians) -> None:
             f"apart, and the least local variance is {least:.1e}. Raise gamma, or scale X, for "
             "example with sklearn.preprocessing.StandardScaler."
         )
+    return float(2.0 ** np.round(0.25 * (np.log2(least) + np.log2(farthest))))
 
 
 def _mend_twins(P: LocalGaussians, Q: LocalGaussians, values: NDArray) -> None:

@@ -357,7 +357,7 @@ class DivergenceEmbedding(
         return graph
 
     def _chosen_size(self, X: NDArray, rng: np.random.Generator) -> int:
-        if self.n_neighbors != "energy":
+        if not isinstance(self.n_neighbors, str):
             return int(self.n_neighbors)
 
         def energy(size: int) -> float:
@@ -393,11 +393,12 @@ class DivergenceEmbedding(
         check_choice("lle_weights", self.lle_weights, ("distances", "coordinates"))
         if self.scale is not None and check_nonnegative("scale", self.scale) == 0:
             raise ValueError("scale=0 makes every affinity 0: it must be positive.")
-        if self.method == "mds" and self.n_graph_neighbors is not None:
-            raise ValueError(
-                f'n_graph_neighbors={self.n_graph_neighbors} has no meaning for method="mds", '
-                "which takes all distances."
-            )
+        for name in ("n_graph_neighbors", "n_candidates"):
+            if self.method == "mds" and getattr(self, name) is not None:
+                raise ValueError(
+                    f'{name}={getattr(self, name)!r} has no meaning for method="mds", which takes '
+                    "all distances."
+                )
         if self.method in ("isomap", "mds"):
             check_room(
                 f'all distances, for method="{self.method}",',
@@ -405,15 +406,23 @@ class DivergenceEmbedding(
                 'use method="laplacian", "lle" or "umap", or fewer points',
             )
         self._check_method_params(n_samples)
-        if isinstance(self.n_neighbors, str):
-            check_choice("n_neighbors", self.n_neighbors, ("energy",))
-            if self.method == "mds":
-                raise ValueError('n_neighbors="energy" needs a graph, and method="mds" has none.')
-            if self.radius is not None:
-                raise ValueError(
-                    f'n_neighbors="energy" has no meaning with radius={self.radius}, which makes '
-                    "the neighborhoods."
-                )
+        self._check_size(n_samples)
+
+    def _check_size(self, n_samples: int) -> None:
+        """Of the neighborhoods."""
+        if not isinstance(self.n_neighbors, str):
+            most = n_samples - 1 if self.radius is None else None
+            why = " (number of other points)" if self.radius is None else ""
+            check_count("n_neighbors", self.n_neighbors, 1, most, why)
+            return
+        check_choice("n_neighbors", self.n_neighbors, ("energy",))
+        if self.method == "mds":
+            raise ValueError('n_neighbors="energy" needs a graph, and method="mds" has none.')
+        if self.radius is not None:
+            raise ValueError(
+                f'n_neighbors="energy" has no meaning with radius={self.radius}, which makes the '
+                "neighborhoods."
+            )
 
     def _check_method_params(self, n_samples: int) -> None:
         params = self.method_params or {}

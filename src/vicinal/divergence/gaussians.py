@@ -95,6 +95,17 @@ class LocalGaussians:
             return np.asarray(largest + self.diagonal.max(axis=1))
         return largest if self.rank == self.n_features else np.maximum(largest, self.rest)
 
+    def in_units_of(self, unit: float) -> "LocalGaussians":
+        """The same in other units, without rounding errors where these are a power of two."""
+        square = unit * unit
+        return LocalGaussians(
+            self.means / unit,
+            self.vectors,
+            self.values / square,
+            self.rest / square,
+            None if self.diagonal is None else self.diagonal / square,
+        )
+
     def covariances(self) -> NDArray:
         """All of them, shape (n, d, d)."""
         weighted = self.vectors * (self.values - self.rest[:, None])[:, :, None]

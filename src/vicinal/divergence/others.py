@@ -40,6 +40,8 @@ def umap(graph: csr_matrix, X: NDArray, **params: Any) -> Any:
     )
     with warnings.catch_warnings():  # that it cannot transform: nor do we
         warnings.filterwarnings("ignore", "precomputed_knn.* will be unavailable")
+        # That it starts at random: graphs of few points, or of twins, have no better start.
+        warnings.filterwarnings("ignore", "Spectral initialisation failed")
         estimator.fit(X / (np.abs(X).max() or 1.0))
     return estimator
 

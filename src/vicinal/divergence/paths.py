@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 
 from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.limits import check_room
+from vicinal.divergence.local import check_jobs
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_count, check_nonnegative
 from vicinal.inputs.units import check_units
@@ -21,8 +22,9 @@ __all__ = ["density_paths"]
 # Numbers of differences held at a time by every thread.
 _BLOCK_NUMBERS = 1_000_000
 
-# Lengths below this are lost; sums of those above its inverse may be no numbers.
-_SMALLEST = 1e-300
+# Longest and shortest cost of the longest edge, as a power of ten: 1e200, whose sums are numbers,
+# and 1e-200, beside which nothing that matters is lost.
+_MOST_DIGITS = 200
 
 
 def density_paths(
@@ -78,6 +80,7 @@ def density_paths(
     check_units(points)
     power = (2.0 if divergence is None else 1.0) if exponent is None else exponent
     check_nonnegative("exponent", power)
+    check_jobs(n_jobs)
     check_room("lengths of all paths", (len(points), len(points)), "take fewer points")
     if n_graph_neighbors is not None:
         check_count(
@@ -149,15 +152,13 @@ def _shortest(lengths: NDArray | csr_matrix, power: float) -> NDArray:
 
 
 def _powers(lengths: NDArray, power: float) -> NDArray:
-    """Lengths to a power, where these are numbers and none but 0 becomes 0."""
+    """Lengths to a power, where these are numbers; what vanishes beside the longest may be 0."""
     lengths = lengths.astype(np.float64)
-    some = lengths[lengths > 0]
-    with np.errstate(over="ignore", under="ignore"):
-        ends = np.array([some.min(), some.max()]) ** power if len(some) else np.ones(1)
-    if ends.min() < _SMALLEST or ends.max() > 1.0 / _SMALLEST:
+    longest = float(lengths.max(initial=0.0))
+    size = power * np.log10(longest) if longest > 0 else 0.0
+    if abs(size) > _MOST_DIGITS:
         raise ValueError(
-            f"exponent={power:g} of lengths from {some.min():.1e} to {some.max():.1e} makes no "
-            "numbers to compute with: lower it, or scale X, for example with "
-            "sklearn.preprocessing.StandardScaler."
+            f"exponent={power:g} of lengths up to {longest:.1e} makes no numbers to compute with: "
+            "lower it, or scale X, for example with sklearn.preprocessing.StandardScaler."
         )
     return lengths**power

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
@@ -69,7 +70,7 @@ def nearest(
         return positions, squared
     center = _center(keys)
     near_zero, asked = keys - center, queries - center  # products of large numbers lose digits
-    index = NearestNeighbors(n_jobs=n_jobs).fit(near_zero)
+    index = NearestNeighbors(n_jobs=_workers(n_jobs)).fit(near_zero)
     norms = _norms(asked)
     open_rows, wanted = np.arange(len(queries)), min(k + _SPARE, len(keys))
     while len(open_rows):
@@ -95,7 +96,7 @@ def within(
     """Positions of all keys at most `radius` from each query, in order."""
     center, radius = _center(keys), min(radius, _LARGEST)
     near_zero, asked = keys - center, queries - center
-    index = NearestNeighbors(n_jobs=n_jobs).fit(near_zero)
+    index = NearestNeighbors(n_jobs=_workers(n_jobs)).fit(near_zero)
     norms, found = _norms(asked), [np.empty(0, dtype=np.intp)] * len(queries)
     for rows in _parts(np.argsort(norms, kind="stable"), len(keys)):
         # A little farther, for the errors of products; differences then decide.
@@ -127,7 +128,8 @@ def approximately_nearest(
     def single(points: NDArray) -> NDArray:
         return np.clip((points - center) / unit, -_FAR, _FAR).astype(np.float32)
 
-    index = NNDescent(single(keys), n_neighbors=n_neighbors, random_state=0, n_jobs=n_jobs)
+    options = {"random_state": 0, "n_jobs": _workers(n_jobs)}
+    index = NNDescent(single(keys), n_neighbors=n_neighbors, **options)
     if queries is None:
         positions = np.asarray(index.neighbor_graph[0])
     else:
@@ -151,6 +153,11 @@ def squared_distances(X: NDArray, first: NDArray, second: NDArray) -> NDArray:
         part = slice(start, start + step)
         out[part] = _norms(X[first[part]].astype(np.float64) - X[second[part]])
     return out
+
+
+def _workers(n_jobs: int | None) -> int | None:
+    """No more than there are cores: joblib counts threads up to a million only, numba to that."""
+    return n_jobs if n_jobs is None or n_jobs < 0 else min(n_jobs, joblib.cpu_count())
 
 
 def _center(keys: NDArray) -> NDArray:
