@@ -42,7 +42,7 @@ def data():
         ({"max_iter": 0}, ValueError, "max_iter=0 must be a whole number at least 1"),
         ({"tol": np.inf}, ValueError, "tol=inf must be finite"),
         ({"engine": "gpu"}, ValueError, "engine='gpu' is unknown"),
-        ({"n_jobs": 0}, ValueError, "n_jobs=0 has no meaning"),
+        ({"n_jobs": 0}, ValueError, "n_jobs=0 must be a number of threads"),
         ({"background": 0.5}, ValueError, "background=0.5 stands behind kernels of compact supp"),
         ({"background": True}, ValueError, "background=True stands behind kernels of compact su"),
         (

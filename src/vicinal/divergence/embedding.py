@@ -23,6 +23,7 @@ from vicinal.divergence.others import check_tsne, check_umap, most_tsne_neighbor
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_count, check_nonnegative
 from vicinal.inputs.units import check_units
+from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
@@ -191,6 +192,7 @@ class DivergenceEmbedding(
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceEmbedding":
         """Embed the training points.
 
@@ -208,7 +210,7 @@ class DivergenceEmbedding(
         self._check_parameters(len(points))
         self._forget("embedding_", "energies_", "eigenvalues_", "estimator_", "_map")
         # What `transform` reads: parameters may be set to others before it is called.
-        self._fitted_params = {name: getattr(self, name) for name in _READ_BY_TRANSFORM}
+        self._fitted_with = self._parameters(*_READ_BY_TRANSFORM)
         rng = self._generator()
         self.n_neighbors_ = self._chosen_size(points, rng)
         self.neighbors_ = self._neighbors(self.n_neighbors_, len(points))
@@ -231,6 +233,7 @@ class DivergenceEmbedding(
         """
         return self.fit(X).embedding_
 
+    @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
         """Coordinates of new points. Not for "tsne" and "umap".
 
@@ -244,7 +247,7 @@ class DivergenceEmbedding(
         """
         check_is_fitted(self, "embedding_")
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        method = self._fitted_params["method"]
+        method = self._fitted_with["method"]
         extend: Callable[[NDArray], NDArray] = getattr(self, f"_extend_{method}")
         return in_precision(extend(points), self.embedding_.dtype, "coordinates")
 
@@ -369,10 +372,10 @@ class DivergenceEmbedding(
 
     def _distances(self, graph: Any) -> Any:
         """For methods that square them."""
-        return rooted(graph) if self._fitted_params["divergence"] in SQUARED else graph
+        return rooted(graph) if self._fitted_with["divergence"] in SQUARED else graph
 
     def _square(self, values: NDArray) -> NDArray:
-        return values if self._fitted_params["divergence"] in SQUARED else np.square(values)
+        return values if self._fitted_with["divergence"] in SQUARED else np.square(values)
 
     def _squared(self, graph: csr_matrix) -> NDArray:
         """Squared distances of every row's neighbors."""
@@ -380,7 +383,7 @@ class DivergenceEmbedding(
 
     def _gram(self, X: NDArray, queries: NDArray, near: NDArray, squared: NDArray) -> NDArray:
         """Gram matrices of neighbors around their points."""
-        if self._fitted_params["lle_weights"] == "coordinates":
+        if self._fitted_with["lle_weights"] == "coordinates":
             return gram_of_coordinates(X, queries, near)
         return gram_of_distances(squared, self._square(self.neighbors_._among(near)))
 
@@ -447,7 +450,7 @@ class DivergenceEmbedding(
 
     def _fitted_or_set(self, name: str) -> Any:
         """A parameter as it was fitted, or, before that, as it is."""
-        return getattr(self, "_fitted_params", self.get_params(deep=False))[name]
+        return getattr(self, "_fitted_with", self.get_params(deep=False))[name]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,10 +14,12 @@ from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_choice
 from vicinal.inputs.pairs import check_positions
 from vicinal.inputs.units import check_units
+from vicinal.neighborhood.threads import computing
 
 __all__ = ["local_gaussians", "paired", "pairwise"]
 
 
+@computing()
 def local_gaussians(
     X: ArrayLike, n_neighbors: int = 10, gamma: float = 1e-4, covariance: str = "ridge"
 ) -> tuple[NDArray, NDArray]:
@@ -55,6 +57,7 @@ def local_gaussians(
     return gaussians.means, gaussians.covariances()
 
 
+@computing()
 def pairwise(
     X: ArrayLike,
     Y: ArrayLike | None = None,
@@ -98,6 +101,7 @@ def pairwise(
     return model.fit_transform(X) if Y is None else model.fit(Y).transform(X)
 
 
+@computing()
 def paired(
     X: ArrayLike,
     pairs: Any,

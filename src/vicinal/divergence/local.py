@@ -1,8 +1,6 @@
 """From points to Gaussians: neighborhoods of m points or of a radius, around old and new points."""
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +10,7 @@ from vicinal.divergence.limits import check_room
 from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
 from vicinal.inputs.nearest import approximately_nearest, nearest, within
 
-__all__ = ["SEARCHES", "LocalModel", "candidates", "check_jobs"]
+__all__ = ["SEARCHES", "LocalModel", "candidates"]
 
 SEARCHES = ("exact", "approximate")
 
@@ -48,7 +46,6 @@ class LocalModel:
         else:
             check_nonnegative("gamma", self.gamma)
         check_choice("search", self.search, SEARCHES)
-        check_jobs(self.n_jobs)
         if self.radius is None:
             check_count(
                 "n_neighbors", self.n_neighbors, 1, n_samples - 1, " (number of other points)"
@@ -94,14 +91,6 @@ class LocalModel:
         positions = np.zeros((len(queries), max(1, counts.max())), dtype=np.intp)
         positions[np.arange(positions.shape[1]) < counts[:, None]] = np.concatenate(found)
         return Neighborhoods(positions, counts)
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of threads."""
-    is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (is_whole and n_jobs):
-        kind = ValueError if is_whole else TypeError
-        raise kind(f"n_jobs={n_jobs!r} must be a number of threads, -1 for all cores, or None.")
 
 
 def candidates(

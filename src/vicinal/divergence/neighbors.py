@@ -20,6 +20,7 @@ from vicinal.divergence.limits import check_room, in_precision
 from vicinal.divergence.local import LocalModel, candidates
 from vicinal.inputs.checks import check_choice, check_count, check_flag
 from vicinal.inputs.units import check_reach, check_units
+from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 
 __all__ = ["DivergenceNeighbors"]
@@ -138,6 +139,7 @@ class DivergenceNeighbors(
         self.engine = engine
         self.n_jobs = n_jobs
 
+    @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceNeighbors":
         """Give every point its Gaussian.
 
@@ -152,6 +154,7 @@ class DivergenceNeighbors(
         """
         return self._fit(self._checked(X))
 
+    @on_own_threads
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:
         """Divergences between all points, or the graph of the nearest.
 
@@ -171,6 +174,7 @@ class DivergenceNeighbors(
             self._check_room(len(points), len(points))
         return self._as_output(self._fit(points)._divergences())
 
+    @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
         """Divergences of points from the training points.
 
@@ -202,7 +206,7 @@ class DivergenceNeighbors(
         params = self.get_params(deep=False)
         self.gaussians_ = _local_model(params, self.n_jobs).fit(points)
         # What `transform` reads: parameters may be set to others before it is called.
-        self._fitted_params = params
+        self._fitted_with = params
         # The same numbers, which are then held, and saved, once.
         is_double = points.dtype == np.float64
         self._fit_X = self.gaussians_.means if is_double else points.copy()
@@ -211,7 +215,7 @@ class DivergenceNeighbors(
 
     def _divergences(self) -> NDArray | csr_matrix:
         """Of the training points from each other."""
-        k, c = (self._fitted_params[name] for name in ("n_graph_neighbors", "n_candidates"))
+        k, c = (self._fitted_with[name] for name in ("n_graph_neighbors", "n_candidates"))
         if k is None:
             return self._comparison.matrix(self.gaussians_)
         return graph_of(self._comparison, self.gaussians_, k, self._candidates(None, c))
@@ -219,7 +223,7 @@ class DivergenceNeighbors(
     def _divergences_of(self, points: NDArray) -> NDArray | csr_matrix:
         """Of new points from the training points."""
         check_reach(points)
-        k, c = (self._fitted_params[name] for name in ("n_graph_neighbors", "n_candidates"))
+        k, c = (self._fitted_with[name] for name in ("n_graph_neighbors", "n_candidates"))
         if k is None:
             self._check_room(len(points), len(self._fit_X))
         Q = self._local.around(self._fit_X, points)
@@ -231,24 +235,24 @@ class DivergenceNeighbors(
     @property
     def _local(self) -> LocalModel:
         """As fitted; the number of threads may change."""
-        return _local_model(self._fitted_params, self.n_jobs)
+        return _local_model(self._fitted_with, self.n_jobs)
 
     @property
     def _comparison(self) -> Comparison:
-        params = self._fitted_params
+        params = self._fitted_with
         return Comparison(params["divergence"], params["engine"], self.n_jobs)
 
     def _candidates(self, queries: NDArray | None, k: int | None) -> NDArray | None:
         if k is None:
             return None
-        return candidates(self._fit_X, queries, k, self._fitted_params["search"], self.n_jobs)
+        return candidates(self._fit_X, queries, k, self._fitted_with["search"], self.n_jobs)
 
     def _among(self, near: NDArray) -> NDArray:
         """Divergences of all pairs of each row's neighbors, shape (n, k, k)."""
         return among_neighbors(self._comparison, self.gaussians_, near)
 
     def _as_output(self, divergences: Any) -> Any:
-        params, dtype = self._fitted_params, self._fit_X.dtype
+        params, dtype = self._fitted_with, self._fit_X.dtype
         if params["square_root"] and params["divergence"] in SQUARED:
             divergences = rooted(divergences)
         if isinstance(divergences, np.ndarray):

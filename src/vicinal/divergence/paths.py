@@ -11,11 +11,10 @@ from sklearn.utils import check_array
 
 from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.limits import check_room
-from vicinal.divergence.local import check_jobs
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_count, check_nonnegative
 from vicinal.inputs.units import check_units
-from vicinal.neighborhood.threads import effective_n_threads, run_in_order
+from vicinal.neighborhood.threads import computing, effective_n_threads, run_in_order
 
 __all__ = ["density_paths"]
 
@@ -27,6 +26,7 @@ _BLOCK_NUMBERS = 1_000_000
 _MOST_DIGITS = 200
 
 
+@computing()
 def density_paths(
     X: ArrayLike,
     *,
@@ -80,7 +80,6 @@ def density_paths(
     check_units(points)
     power = (2.0 if divergence is None else 1.0) if exponent is None else exponent
     check_nonnegative("exponent", power)
-    check_jobs(n_jobs)
     check_room("lengths of all paths", (len(points), len(points)), "take fewer points")
     if n_graph_neighbors is not None:
         check_count(

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, wraps
+from numbers import Integral
 from typing import Any, TypeVar
 
 import joblib
@@ -45,8 +46,10 @@ def effective_n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning: use None, a positive number, or -1 for all.")
+    is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if not is_whole or n_jobs == 0:
+        kind = ValueError if is_whole else TypeError
+        raise kind(f"n_jobs={n_jobs!r} must be a number of threads, -1 for all cores, or None.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
