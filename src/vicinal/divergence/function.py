@@ -14,12 +14,12 @@ from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_choice
 from vicinal.inputs.pairs import check_positions
 from vicinal.inputs.units import check_units
-from vicinal.neighborhood.threads import computing
+from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["local_gaussians", "paired", "pairwise"]
 
 
-@computing()
+@on_own_threads
 def local_gaussians(
     X: ArrayLike, n_neighbors: int = 10, gamma: float = 1e-4, covariance: str = "ridge"
 ) -> tuple[NDArray, NDArray]:
@@ -57,7 +57,7 @@ def local_gaussians(
     return gaussians.means, gaussians.covariances()
 
 
-@computing()
+@on_own_threads
 def pairwise(
     X: ArrayLike,
     Y: ArrayLike | None = None,
@@ -101,7 +101,7 @@ def pairwise(
     return model.fit_transform(X) if Y is None else model.fit(Y).transform(X)
 
 
-@computing()
+@on_own_threads
 def paired(
     X: ArrayLike,
     pairs: Any,

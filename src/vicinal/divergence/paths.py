@@ -14,7 +14,7 @@ from vicinal.divergence.limits import check_room
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_count, check_nonnegative
 from vicinal.inputs.units import check_units
-from vicinal.neighborhood.threads import computing, effective_n_threads, run_in_order
+from vicinal.neighborhood.threads import effective_n_threads, on_own_threads, run_in_order
 
 __all__ = ["density_paths"]
 
@@ -26,7 +26,7 @@ _BLOCK_NUMBERS = 1_000_000
 _MOST_DIGITS = 200
 
 
-@computing()
+@on_own_threads
 def density_paths(
     X: ArrayLike,
     *,

@@ -11,7 +11,7 @@ from vicinal.inputs.units import SQUARES, check_reach
 from vicinal.local_components.equations import Points, Shape
 from vicinal.local_components.equations import log_density as equation
 from vicinal.neighborhood import Workload, choose_engine
-from vicinal.neighborhood.threads import computing
+from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["log_density"]
 
@@ -19,7 +19,7 @@ __all__ = ["log_density"]
 _VARIANCES = tuple(bound * bound for bound in SQUARES[8])
 
 
-@computing()
+@on_own_threads
 def log_density(
     Q: ArrayLike,
     X: ArrayLike,

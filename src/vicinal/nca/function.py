@@ -22,12 +22,12 @@ from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_combination
 from vicinal.nca.equations import OBJECTIVES, Model, Sample, evaluate, penalized
 from vicinal.neighborhood import LAWS, Workload, choose_engine
-from vicinal.neighborhood.threads import computing
+from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["objective"]
 
 
-@computing()
+@on_own_threads
 def objective(
     A: ArrayLike,
     X: ArrayLike,

@@ -29,7 +29,7 @@ __all__ = [
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Method = TypeVar("Method", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Of the estimator or function that computes; threads of a pool begin with 1.
 _n_threads: ContextVar[int] = ContextVar("n_threads", default=1)
@@ -180,12 +180,14 @@ def current_n_threads() -> int:
     return _n_threads.get()
 
 
-def on_own_threads(method: Method) -> Method:
-    """A method of an estimator that computes on its `n_jobs` threads."""
+def on_own_threads(function: Function) -> Function:
+    """A method of an estimator, or a function, that computes on its `n_jobs` threads."""
 
-    @wraps(method)
-    def computes(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with computing(getattr(self, "n_jobs", None)):
-            return method(self, *args, **kwargs)
+    @wraps(function)
+    def computes(*args: Any, **kwargs: Any) -> Any:
+        with computing(
+            kwargs["n_jobs"] if "n_jobs" in kwargs else getattr(args[0], "n_jobs", None)
+        ):
+            return function(*args, **kwargs)
 
     return computes  # type: ignore[return-value]
