@@ -147,3 +147,12 @@ def test_fits_have_the_same_bits_at_any_number_of_threads(model):
     for components, score in found:
         assert_array_equal(components, found[0][0])
         assert score == found[0][1]
+
+
+def test_functions_compute_on_the_threads_they_are_asked_to():
+    @on_own_threads
+    def threads(x, *, n_jobs=None):
+        return current_n_threads()
+
+    assert threads(1, n_jobs=3) == threads(x=1, n_jobs=3) == 3
+    assert threads(1) == threads(x=1) >= 1

@@ -185,9 +185,8 @@ def on_own_threads(function: Function) -> Function:
 
     @wraps(function)
     def computes(*args: Any, **kwargs: Any) -> Any:
-        with computing(
-            kwargs["n_jobs"] if "n_jobs" in kwargs else getattr(args[0], "n_jobs", None)
-        ):
+        n_jobs = getattr(args[0], "n_jobs", None) if args else None  # of an estimator
+        with computing(kwargs.get("n_jobs", n_jobs)):
             return function(*args, **kwargs)
 
     return computes  # type: ignore[return-value]
