@@ -81,8 +81,9 @@ class ProjectionDisplay(BaseDisplay):
     -----
     Of more than 20 000 points a sample is drawn, always the same one, in which
     every class keeps its share and, of not too many, at least one point; of more
-    than 40 classes the 40 largest are named, and the others are gray; a few points so far away that they would crowd all
-    others into a corner lie outside the frame. Each is said below the picture.
+    than 40 classes the 40 largest are named, and the others are gray; a few points
+    so far away that they would crowd all others into a corner lie outside the
+    frame. Each is said below the picture.
 
     Examples
     --------
