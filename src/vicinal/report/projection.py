@@ -80,9 +80,10 @@ class ProjectionDisplay(BaseDisplay):
     Notes
     -----
     Of more than 20 000 points a sample is drawn, always the same one, in which
-    every class keeps its share and at least one point; of more than 40 classes
-    the 40 largest are named; a few points so far away that they would crowd all
-    others into a corner lie outside the frame. Each is said below the picture.
+    every class keeps its share and, of not too many, at least one point; of more
+    than 40 classes the 40 largest are named, and the others are gray; a few points
+    so far away that they would crowd all others into a corner lie outside the
+    frame. Each is said below the picture.
 
     Examples
     --------

@@ -227,6 +227,8 @@ def test_prints(opened):
     opened.page.emulate_media(media="print")
     assert not opened.page.is_visible("#theme")
     assert not opened.page.is_visible("#classes")
+    assert not opened.page.is_visible("#plot")
+    assert opened.page.is_visible("#still img")
     assert brightness(opened.color("body", "backgroundColor")) > 240
     opened.page.emulate_media(media="screen")
 
