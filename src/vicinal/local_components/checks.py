@@ -2,16 +2,31 @@
 
 from typing import Any
 
+import numpy as np
+
 from vicinal.inputs.checks import (
     check_choice,
     check_count,
     check_flag,
     check_nonnegative,
     check_share,
+    column_name,
 )
-from vicinal.local_components.equations import STRUCTURES
+from vicinal.inputs.units import SQUARES, check_spread
+from vicinal.local_components.equations import STRUCTURES, Points
+from vicinal.local_components.learning import Penalty, constant_column
 
-__all__ = ["COVARIANCES", "check_parameters", "check_streaming"]
+__all__ = [
+    "COVARIANCES",
+    "check_columns",
+    "check_parameters",
+    "check_penalty",
+    "check_streaming",
+    "check_total",
+]
+
+# Largest regularization, as a multiple of the square of the widest column.
+_MOST_PENALTY = 1e50
 
 COVARIANCES = (*STRUCTURES, "local")
 
@@ -61,6 +76,37 @@ def check_streaming(model: Any) -> bool:
             "needs all points at once. Use fit, or a number."
         )
     return True
+
+
+def check_total(total: float) -> None:
+    """Refuse weights of no more than one point: densities are divided by those of the others."""
+    if total < 1 + 1e-6:
+        raise ValueError(
+            f"sample_weight sums to {total:g}: a weight is a number of copies, and no point has "
+            "another one. Multiply the weights so that they sum to more than 1."
+        )
+
+
+def check_columns(model: Any, points: Points, penalty: Penalty) -> None:
+    """Refuse columns without, or with too little, width, by the names the user gave them."""
+    if penalty.global_ > 0 or (penalty.local > 0 and model.gaussian is None):
+        return
+    spreads = np.ptp(points.X, axis=0)
+    narrowest = int(spreads.argmin())
+    name = column_name(model, narrowest)
+    if spreads[narrowest] == 0:
+        raise constant_column(name)
+    check_spread(float(spreads[narrowest]), points.X.dtype, SQUARES, f"{name} of X")
+
+
+def check_penalty(model: Any, penalty: Penalty, points: Points) -> None:
+    """Refuse kernels so wide beside the data that nothing is left of it."""
+    largest = float(np.square(np.ptp(points.X, axis=0).max(), dtype=np.float64))
+    if max(penalty.global_, penalty.local) > _MOST_PENALTY * (largest or 1.0):
+        raise ValueError(
+            f"regularization={model.regularization!r} is a variance more than {_MOST_PENALTY:g} "
+            f"times the square of the widest column of X, {largest:.3g}: choose a smaller one."
+        )
 
 
 def _check_rank(model: Any, n_features: int) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, norm
+from scipy.linalg import eigh, norm, svd
 
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, Rows, symmetric_scatter, times
 
@@ -113,6 +113,22 @@ class Shape:
     def covariance(self) -> NDArray:
         """F Fᵀ: of the kernels in local directions, of the data in Gaussian ones."""
         return self.factor @ self.factor.T
+
+    @property
+    def round_map(self) -> NDArray:
+        """Bᵀ_L, or the symmetric root of Σ⁻¹ in features of width 1, shape (n_local, d).
+
+        The latter where all directions are local: of all maps to round coordinates the one with
+        each of them closest to its feature, whatever the units of features are. From F, as
+        Σ = F Fᵀ has the square of its condition.
+        """
+        if self.n_local < len(self.factor):
+            rows = self.inverse[: self.n_local]
+            # Eigenvectors have any sign: that of the feature which counts most is to be positive.
+            most = np.abs(rows * self.units).argmax(axis=1)
+            return rows * np.sign(np.take_along_axis(rows, most[:, None], axis=1))
+        directions, widths, _ = svd(self.balanced)
+        return (directions / widths) @ directions.T / self.units
 
     @property
     def log_volume(self) -> float:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import svd
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,18 +11,22 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from vicinal.fitting import Outcome, em, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
-from vicinal.inputs.checks import check_count, check_seed, check_weights, column_name
+from vicinal.inputs.checks import check_count, check_seed, check_weights
 from vicinal.inputs.span import check_width
 from vicinal.inputs.splits import hold_back_any
-from vicinal.inputs.units import SQUARES, check_projection, check_spread, check_units
-from vicinal.local_components.checks import check_parameters, check_streaming
+from vicinal.inputs.units import check_projection, check_units
+from vicinal.local_components.checks import (
+    check_columns,
+    check_parameters,
+    check_penalty,
+    check_streaming,
+    check_total,
+)
 from vicinal.local_components.density import Density, ParzenDensity
-from vicinal.local_components.equations import Points, Shape
+from vicinal.local_components.equations import Points
 from vicinal.local_components.learning import (
     GlobalFrame,
     LocalProblem,
-    Penalty,
-    constant_column,
     refuse_unbounded,
 )
 from vicinal.local_components.modes import find_modes
@@ -53,9 +56,6 @@ __all__ = ["LocalComponents"]
 # Rows per update of partial_fit unless told otherwise, and points whose leave-one-out likelihood
 # is looked at after each call.
 STREAM_BATCH, STREAM_LEFT_OUT = 100, 100
-
-# Largest regularization, as a multiple of the square of the widest column.
-MOST_PENALTY = 1e50
 
 
 class LocalComponents(
@@ -286,11 +286,11 @@ class LocalComponents(
         self : LocalComponents
         """
         points = self._checked(X, sample_weight, at_least=2)
-        _check_total(points.total)
+        check_total(points.total)
         rng, plan = self._generator(), Plan.of(self, points)
         engine = self._choose_engine(plan.work)
         penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
-        self._check_penalty(penalty, points)
+        check_penalty(self, penalty, points)
         unbounded = penalty.local == 0 and not self.early_stopping
         if unbounded:
             refuse_unbounded(points, plan.form, 1 if self.gaussian else points.X.shape[1])
@@ -298,7 +298,7 @@ class LocalComponents(
         if self.early_stopping:
             parts = hold_back_any(len(points), self.validation_fraction, rng)
             learning, held = (points[rows] for rows in parts)
-        self._check_columns(learning, penalty)
+        check_columns(self, learning, penalty)
         frame = GlobalFrame.of(learning, plan.form, penalty.global_)
         problem = LocalProblem(learning, frame, plan.form, penalty, engine)
 
@@ -400,10 +400,10 @@ class LocalComponents(
         points = self._checked(X, sample_weight, at_least=1 if is_fitted else 2)
         if not goes_on:
             form, penalty = Plan.of(self, points).form, plain_penalty(self.regularization)
-            self._check_penalty(penalty, points)
+            check_penalty(self, penalty, points)
             if not is_fitted:
-                _check_total(points.total)
-                self._check_columns(points, penalty)
+                check_total(points.total)
+                check_columns(self, points, penalty)
             stream = Stream(form, penalty, self.discount, self.reservoir_size, self._generator())
             if is_fitted:
                 stream.remember(self._density.points, self._scatter)
@@ -519,30 +519,6 @@ class LocalComponents(
             rows, weights = rows[weights > 0], weights[weights > 0]
         return Points(rows, weights)
 
-    def _check_columns(self, points: Points, penalty: Penalty) -> None:
-        """Refuse columns without, or with too little, width, by the names the user gave them."""
-        spreads = np.ptp(points.X, axis=0)
-        if penalty.global_ > 0 or (penalty.local > 0 and self.gaussian is None):
-            return
-        if not spreads.all():
-            raise constant_column(column_name(self, int((spreads == 0).argmax())))
-        narrowest = int(spreads.argmin())
-        check_spread(
-            float(spreads[narrowest]),
-            points.X.dtype,
-            SQUARES,
-            f"{column_name(self, narrowest)} of X",
-        )
-
-    def _check_penalty(self, penalty: Penalty, points: Points) -> None:
-        """Refuse kernels so wide beside the data that nothing is left of it."""
-        largest = float(np.square(np.ptp(points.X, axis=0).max(), dtype=np.float64))
-        if max(penalty.global_, penalty.local) > MOST_PENALTY * (largest or 1.0):
-            raise ValueError(
-                f"regularization={self.regularization!r} is a variance more than {MOST_PENALTY:g} "
-                f"times the square of the widest column of X, {largest:.3g}: choose a smaller one."
-            )
-
     def _not_in_files(self) -> tuple[str, ...]:
         """The density has covariances of single kernels, too, in other coordinates."""
         return (*super()._not_in_files(), "local_covariances_")
@@ -584,7 +560,7 @@ class LocalComponents(
         n_local = shape.n_local
         return {
             "covariance_": shape.covariance,
-            "components_": local_map(shape).astype(dtype),
+            "components_": shape.round_map.astype(dtype),
             "gaussian_components_": shape.inverse[n_local:].astype(dtype),
             "n_gaussian_": len(shape.factor) - n_local,
             "mean_": density.mean,
@@ -592,27 +568,3 @@ class LocalComponents(
             "_density": density,
             "_fitted_with": self._parameters("engine", "tolerance"),
         }
-
-
-def _check_total(total: float) -> None:
-    if total < 1 + 1e-6:  # the sum of the others' weights is what densities are divided by
-        raise ValueError(
-            f"sample_weight sums to {total:g}: a weight is a number of copies, and no point has "
-            "another one. Multiply the weights so that they sum to more than 1."
-        )
-
-
-def local_map(shape: Shape) -> NDArray:
-    """Bᵀ_L, or the symmetric root of Σ⁻¹ in features of width 1, shape (n_local, d).
-
-    The latter where all directions are local: of all maps to round coordinates the one with each
-    of them closest to its feature, whatever the units of features are. From F, as Σ = F Fᵀ has the
-    square of its condition.
-    """
-    if shape.n_local < len(shape.factor):
-        rows = shape.inverse[: shape.n_local]
-        # Eigenvectors come with any sign: let the feature that counts most have a positive one.
-        most = np.abs(rows * shape.units).argmax(axis=1)
-        return rows * np.sign(np.take_along_axis(rows, most[:, None], axis=1))
-    directions, widths, _ = svd(shape.balanced)
-    return (directions / widths) @ directions.T / shape.units
