@@ -32,8 +32,8 @@ __all__ = ["Preparation", "plain_model", "prepare", "start_stream"]
 # Annealing evaluates maps of many rows many times: on this many points at most.
 _ANNEALING_SAMPLE = 2000
 
-# Of the map to start from.
-_MOST_PENALTY = 1e50
+# Of the map to start from: its penalty, and how far apart it may map points.
+_MOST_PENALTY, _FARTHEST = 1e50, 1e60
 
 
 @dataclass(frozen=True)
@@ -182,13 +182,24 @@ def _first_map(
 ) -> NDArray:
     features, n_columns = data.features, data.features.X.shape[1]
     if not isinstance(init, str):
-        return features.inward(given_map(init, n_components, n_columns))
+        start = features.inward(given_map(init, n_components, n_columns))
+        return _near_enough(start, "the map")
     if check_choice("init", init, STARTS) == "identity":
-        start = features.inward(np.eye(n_components, n_columns))
+        start = _near_enough(features.inward(np.eye(n_components, n_columns)), "'identity'")
     else:
         start = starting_map(init, known, n_components, settings.random_state)
     if settings.kernel == "compact":
         return reach_neighbors(start, data.features.project(start), data.weights)
+    return start
+
+
+def _near_enough(start: NDArray, which: str) -> NDArray:
+    """A map of features of size 1, if it leaves them within reach of numbers."""
+    if np.abs(start).max() > _FARTHEST:
+        raise ValueError(
+            f"init is {which}, which maps points {np.abs(start).max():.1g} apart: squared distances "
+            "overflow. Scale X or the map down, or use init='auto'."
+        )
     return start
 
 
