@@ -195,10 +195,11 @@ def _first_map(
 
 def _near_enough(start: NDArray, which: str) -> NDArray:
     """A map of features of size 1, if it leaves them within reach of numbers."""
-    if np.abs(start).max() > _FARTHEST:
+    farthest = float(np.abs(start).max())
+    if farthest > _FARTHEST:
         raise ValueError(
-            f"init is {which}, which maps points {np.abs(start).max():.1g} apart: squared distances "
-            "overflow. Scale X or the map down, or use init='auto'."
+            f"init is {which}, which maps points {farthest:.1g} apart: squared distances overflow. "
+            "Scale X or the map down, or use init='auto'."
         )
     return start
 
