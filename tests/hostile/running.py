@@ -27,7 +27,7 @@ def main() -> int:
     asked = parser.parse_args()
     began, n_found, n_done = time.perf_counter(), Counter(), 0
     last = asked.first + asked.cases
-    with ProcessPoolExecutor(asked.processes, max_tasks_per_child=20) as pool:
+    with ProcessPoolExecutor(asked.processes) as pool:
         chunks = {
             pool.submit(_check_chunk, asked.kind, first, min(_CHUNK, last - first)): first
             for first in range(asked.first, last, _CHUNK)

@@ -145,7 +145,7 @@ def test_umap_itself_is_left_out(round_trip):
     model.set_params(method_params={"max_iter": 250}).fit(X)
     # As UMAP's object, which takes 10 s to compile, this one has what cannot be written.
     model.estimator_.compiled = (i for i in "a")
-    model._fitted_params["method"] = "umap"  # what is set later does not matter
+    model._fitted_with["method"] = "umap"  # what is set later does not matter
     again = round_trip(model)
     assert not hasattr(again, "estimator_")
     assert_same(model.embedding_, again.embedding_)
