@@ -216,7 +216,7 @@ def test_wrong_values_are_told_by_the_estimator(train):
     refuses("max_iter='many' must be a whole number", args=["--set", "max_iter=many"])
     refuses("n_components=9 must be a whole number from 1 to 3", args=["-d", "9"])
     refuses("engine='gpu'", args=["--engine", "gpu"])
-    refuses("--set init: ", args=["--set", 'init={"a": 1}'])
+    refuses("init={'a': 1} is neither a name nor an array", args=["--set", 'init={"a": 1}'])
     refuses("random_state=-1 must lie", args=["--set", "random_state=-1"], code=2)
 
 
@@ -236,7 +236,7 @@ def test_too_few_rows_to_hold_out(train):
 def test_messages_name_columns_as_the_table_does(train):
     train.with_columns(width=pl.lit(3.0)).write_csv("train.csv")
     local = ["fit", "train.csv", "-m", "local", "--drop", "id,kind"]
-    refuses("column 'width' is constant", base=local)
+    refuses("column 'width' of X is constant", base=local)
 
 
 @pytest.mark.parametrize("family", ["nca", "local", "coincidence"])

@@ -182,7 +182,7 @@ def fit_model(model: Any, rows: Rows, parameters: dict[str, Any]) -> Any:
 def _with_names(message: str, features: list[str]) -> str:
     """An estimator's message with the name of the column that it knows by its place."""
     return re.sub(
-        r"column (\d+) of X\b", lambda found: f"column {features[int(found[1])]!r}", message
+        r"column (\d+)(?= of X\b)", lambda found: f"column {features[int(found[1])]!r}", message
     )
 
 

@@ -177,7 +177,10 @@ def check_prior(prior: Any, n_classes: int) -> str | NDArray:
     """Return "empirical", "uniform", or positive probabilities of the classes."""
     if isinstance(prior, str):
         return check_choice("prior", prior, ("empirical", "uniform"))
-    array = np.asarray(prior, dtype=np.float64)
+    try:
+        array = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
     if array.shape != (n_classes,) or not (array > 0).all() or not np.isclose(array.sum(), 1.0):
         raise ValueError(
             f"prior={prior!r} must be {n_classes} positive numbers that sum to 1, one per class."
