@@ -200,9 +200,9 @@ def _labels(counts: Sequence[int]) -> NDArray:
 
 
 def _generator(random_state: "RandomState") -> np.random.RandomState:
-    from sklearn.utils import check_random_state
+    from vicinal.inputs.checks import check_seed
 
-    return check_random_state(random_state)
+    return check_seed(random_state)
 
 
 def _finish(
