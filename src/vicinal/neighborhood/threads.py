@@ -91,7 +91,7 @@ def _blas(shared: bool) -> ThreadpoolController:
 def _take_control() -> None:
     """Let this thread set what another one set last.
 
-    From threadpoolctl 3.7 on only the first thread to limit OpenBLAS may change its limit, which
+    threadpoolctl (seen in 3.8) lets only the first thread that limits OpenBLAS change it, which
     leaves the process with one thread for good where that thread is not the last to leave.
     """
     library = getattr(threadpoolctl, "OpenBLASController", None)
