@@ -140,3 +140,13 @@ def test_exact_solvers_tell_the_loop_their_gradient():
     run(spying, np.zeros((1, 3)), max_iter=50, tol=1e-9)
     for parameters, gradient in seen:
         assert_allclose(-gradient, hill(parameters)[1].ravel())
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e-160])
+def test_adam_takes_no_step_along_a_gradient_that_is_none(size):
+    step = Adam((2,)).step(np.array([size, -size]), 1.0)
+    assert np.abs(step).max() <= 1.0
+
+
+def test_adam_steps_by_its_rate_however_small_the_gradient():
+    assert_allclose(Adam((2,)).step(np.array([1e-140, -1.0]), 0.1), [0.1, -0.1])

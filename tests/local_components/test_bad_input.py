@@ -93,3 +93,9 @@ def test_set_params_after_fit_changes_nothing(iris):
     before = model.score_samples(iris)
     model.set_params(engine="tree", tolerance=0.1, covariance="diag", regularization=1.0)
     assert_array_equal(model.score_samples(iris), before)
+
+
+def test_equal_rows_with_a_penalty_have_a_density():
+    X = np.zeros((30, 3))
+    model = LocalComponents(covariance="local", regularization=1e-3, random_state=0).fit(X)
+    assert np.isfinite(model.score_samples(X)).all()

@@ -204,6 +204,11 @@ def test_a_penalty_that_is_all_there_is_is_refused_by_name(data):
         objective(np.full((2, data[0].shape[1]), 1e10), *data, regularization=1e308)
 
 
+def test_a_penalty_that_is_no_number_in_these_units_is_refused(data):
+    with pytest.raises(ValueError, match=r"regularization=1\.0 makes the penalty inf"):
+        NeighborhoodComponents(init="identity", regularization=1.0).fit(data[0] * 1e-170, data[1])
+
+
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.5, "x", True])
 def test_seeds_are_refused_by_name(data, seed):
     with pytest.raises(ValueError, match=r"random_state=.* must be None, a whole number"):

@@ -20,6 +20,9 @@ Rate = Callable[[int], float]
 # Thesis 3.3.1: t0 on an exponential scale from 0.1 to 1000; here two values per decade.
 _OFFSETS = np.logspace(-1, 3, 9)
 
+# Gradients whose squares are no numbers any more: Adam takes no step for them.
+_NO_GRADIENT = 1e-150
+
 # A trial that grows by this factor has failed; going on could only overflow.
 _RUNAWAY = 1e3
 
@@ -39,7 +42,7 @@ class Adam:
         self.square += 0.001 * (np.square(gradient) - self.square)
         mean = self.mean / (1.0 - 0.9**self.n_steps)
         square = self.square / (1.0 - 0.999**self.n_steps)
-        return rate * mean / (np.sqrt(square) + np.finfo(float).tiny)
+        return rate * mean / (np.sqrt(square) + _NO_GRADIENT)
 
 
 def cosine(first: float, n_updates: int) -> Rate:

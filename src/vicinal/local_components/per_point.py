@@ -38,6 +38,9 @@ __all__ = [
 # Of an exponent.
 _MOST_ROUNDING = 1e-3
 
+# Length of features, as good as 0, whose inverse is a number all the same.
+_SHORTEST = 1e-100
+
 # Updates of the common scale, and what one must gain.
 _MOST_SCALE_STEPS, _LEAST_GAIN = 50, 1e-6
 
@@ -308,7 +311,7 @@ def _balance(phi: NDArray, psi: NDArray, d: int) -> NDArray:
     """
     parts = slice(d), slice(d, None)
     longest = np.array([[_longest(f[:, part]) for part in parts] for f in (phi, psi)])
-    longest = np.maximum(longest, np.finfo(float).tiny)
+    longest = np.maximum(longest, _SHORTEST)
     if 4.0 * np.finfo(float).eps * longest.prod(axis=0).sum() > _MOST_ROUNDING:
         raise ValueError(
             f"a point lies {longest[0, 0]:.1e} kernel widths from the others: local covariances "

@@ -263,7 +263,8 @@ def _check_penalty(settings: Any, penalty: float, A: NDArray) -> None:
     """Refuse λ whose penalty is all there is, by orders of magnitude that numbers cannot bridge."""
     if isinstance(settings.regularization, str):
         return
-    at_start = penalty * float(norm(A.ravel())) ** 2  # the norm that cannot overflow
+    squares = float(norm(A.ravel())) ** 2  # the norm that cannot overflow
+    at_start = penalty * squares if np.isfinite(penalty) else np.inf
     if at_start > _MOST_PENALTY:
         raise ValueError(
             f"regularization={settings.regularization!r} makes the penalty {at_start:.3g} at the "
