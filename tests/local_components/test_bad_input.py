@@ -6,6 +6,8 @@ from sklearn.datasets import load_iris
 
 from vicinal import LocalComponents
 from vicinal.fitting import CollapseError
+from vicinal.local_components.equations import Points
+from vicinal.local_components.learning import global_moments
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +101,17 @@ def test_equal_rows_with_a_penalty_have_a_density():
     X = np.zeros((30, 3))
     model = LocalComponents(covariance="local", regularization=1e-3, random_state=0).fit(X)
     assert np.isfinite(model.score_samples(X)).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-139])
+def test_auto_takes_constant_columns(scale):
+    X = np.random.default_rng(0).integers(0, 3, (30, 5)).astype(float)
+    X[:, 2] = 0.1  # whose mean over 30 rows is another number
+    model = LocalComponents(regularization="auto", random_state=0).fit(X * scale)
+    assert min(model.regularization_) > 0
+    assert np.isfinite(model.score_samples(X * scale)).all()
+
+
+def test_a_constant_column_has_no_variance_at_all():
+    X = np.column_stack([np.full(30, 0.1), np.arange(30.0)])
+    assert global_moments(Points(X))[1][0, 0] == 0.0

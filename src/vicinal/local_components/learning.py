@@ -326,11 +326,13 @@ def _collapse(why: str) -> CollapseError:
 
 
 def global_moments(points: Points) -> tuple[NDArray, NDArray]:
-    """Mean and covariance, divided by n, copies counted."""
-    mean = points.counts @ points.X.astype(np.float64, copy=False) / points.total
-    centered = points.X - mean
+    """Mean and covariance, divided by n, copies counted; variances of 0 are exactly 0."""
+    first = points.X[0].astype(np.float64)
+    apart = points.X - first  # a mean of equal numbers need not be that number
+    mean = points.counts @ apart / points.total
+    centered = apart - mean
     weighted = centered if points.weights is None else points.weights[:, None] * centered
-    return mean, gram(centered, weighted) / points.total
+    return first + mean, gram(centered, weighted) / points.total
 
 
 def some(points: Points, most: int, rng: np.random.Generator) -> Points:

@@ -59,7 +59,7 @@ def choose_penalty(
     """
     # A part of the points may have a bound where all of them have none.
     has_bound = why_unbounded(points, form, 1 if form.gaussian else points.X.shape[1]) is None
-    shares = _SHARES if has_bound else _SHARES[:-1]
+    shares = _SHARES if has_bound and np.ptp(points.X, axis=0).all() else _SHARES[:-1]
     points = some(points, _MOST_POINTS, rng)
     unit = float(np.trace(global_moments(points)[1])) / points.X.shape[1]
     if unit == 0.0:
