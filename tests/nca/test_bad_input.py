@@ -255,3 +255,9 @@ def test_set_params_after_fit_changes_no_prediction(data):
         kernel="gaussian", engine="tree", tolerance=0.5, n_neighbors=1, prior="uniform"
     )
     assert_array_equal(model.predict_proba(X), before)
+
+
+def test_a_map_too_large_for_the_precision_of_the_points_is_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"A reaches .* too large for float32"):
+        objective(np.full((2, X.shape[1]), 1e100), X.astype(np.float32), y)

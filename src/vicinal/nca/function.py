@@ -97,7 +97,8 @@ def objective(
     points, targets = check_X_y(X, y, dtype=(np.float64, np.float32))
     check_reach(points)
     linear_map = check_array(A, dtype=np.float64, input_name="A")
-    check_reach(linear_map, name="A")
+    largest = np.finfo(points.dtype).max  # in the precision that points are projected in
+    check_reach(np.clip(linear_map, -largest, largest).astype(points.dtype), name="A")
     if not np.isfinite(penalty * float(np.square(linear_map).sum())):
         raise ValueError(
             f"regularization={regularization!r} times the squares of A is no number any more: "
