@@ -20,11 +20,11 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 import pandas as pd
-from saving.cases import NEW, PAIRS, X, fitted, local
 from scipy.sparse import issparse
 from sklearn.exceptions import InconsistentVersionWarning
 
 import vicinal
+from tests.saving.cases import NEW, PAIRS, X, fitted, local
 from vicinal import DivergenceNeighbors
 from vicinal.saving import ModelFileError, describe
 from vicinal.saving.archive import _checksum
