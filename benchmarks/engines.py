@@ -113,11 +113,11 @@ def sweep(engine: Engine, pairs: Pairs) -> tuple[float, bool]:
 def tree_cell(tolerance: float, pairs: Pairs, fused: float) -> str:
     """Share of pairs looked at, seconds, and how many times fused's that is."""
     n = len(pairs.queries)
-    engine = TreeEngine(tolerance)
+    engine = TreeEngine(tolerance=tolerance)
     share = engine.share_visited(pairs, GAUSSIAN)
     if share * n * n > PATIENCE:
         return f"{share:.0%}"
-    seconds = seconds_of(lambda: evaluate(TreeEngine(tolerance), pairs))
+    seconds = seconds_of(lambda: evaluate(TreeEngine(tolerance=tolerance), pairs))
     return f"{share:.1%}, {seconds:.3g} s, **{fused / seconds:.2g} ×**"
 
 

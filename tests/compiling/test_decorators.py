@@ -107,7 +107,7 @@ from vicinal.neighborhood.tree import TreeEngine
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(24, 3))
-for engine in (BlockedEngine(1), FusedEngine(1), TreeEngine(0.0, 1, leaf=4)):
+for engine in (BlockedEngine(1), FusedEngine(1), TreeEngine(1, leaf=4)):
     for dtype in (np.float64, np.float32):
         for law in (GAUSSIAN, COMPACT):
             pairs = Pairs.among(X.astype(dtype), np.arange(24) % 3)

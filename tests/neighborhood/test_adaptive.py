@@ -8,7 +8,7 @@ from vicinal.neighborhood.adaptive import AdaptiveEngine
 
 class TestAdaptive(EngineConformance):
     def make(self, n_jobs=1, tile=None):
-        return AdaptiveEngine(0.0, n_jobs)
+        return AdaptiveEngine(n_jobs)
 
 
 @pytest.mark.parametrize("law", [GAUSSIAN, COMPACT])

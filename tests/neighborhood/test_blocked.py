@@ -8,12 +8,12 @@ from vicinal.neighborhood.blocked import BlockedEngine
 
 class TestBlockedCompiled(EngineConformance):
     def make(self, n_jobs=1, tile=None):
-        return BlockedEngine(n_jobs, tile, into_tile=tile or 512)
+        return BlockedEngine(n_jobs, tile=tile, into_tile=tile or 512)
 
 
 class TestBlockedInNumPy(EngineConformance):
     def make(self, n_jobs=1, tile=None):
-        return BlockedEngine(n_jobs, tile, into_tile=tile or 512, compiled=False)
+        return BlockedEngine(n_jobs, tile=tile, into_tile=tile or 512, compiled=False)
 
 
 @pytest.mark.parametrize("into_tile", [1, 7, 16, 100])

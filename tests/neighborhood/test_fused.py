@@ -14,7 +14,7 @@ from vicinal.neighborhood.oracle import OracleEngine
 
 class TestFused(EngineConformance):
     def make(self, n_jobs=1, tile=None):
-        return FusedEngine(n_jobs, tile)
+        return FusedEngine(n_jobs, tile=tile)
 
 
 def test_an_offset_costs_no_digits():

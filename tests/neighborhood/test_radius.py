@@ -4,26 +4,11 @@ from neighborhood.conformance import EngineConformance
 
 from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs
 from vicinal.neighborhood.radius import RadiusEngine
-from vicinal.neighborhood.tree import TreeEngine
-
-
-class ByLaw:
-    """Compact support by range search; the suite's Gaussian cases are not its business."""
-
-    def __init__(self, radius, tree):
-        self.engines = {COMPACT: radius, GAUSSIAN: tree}
-
-    def rows(self, pairs, law, **options):
-        return self.engines[law].rows(pairs, law, **options)
-
-    def columns(self, pairs, law, *terms, **options):
-        return self.engines[law].columns(pairs, law, *terms, **options)
 
 
 class TestRadius(EngineConformance):
     def make(self, n_jobs=1, tile=None):
-        leaf = tile or 16
-        return ByLaw(RadiusEngine(n_jobs, leaf), TreeEngine(0.0, n_jobs, leaf))
+        return RadiusEngine(n_jobs, leaf=tile or 16)
 
 
 def test_only_what_is_near_is_looked_at():

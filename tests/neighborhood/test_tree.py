@@ -6,13 +6,17 @@ from neighborhood.cases import points
 from neighborhood.conformance import EngineConformance
 from numpy.testing import assert_allclose, assert_array_equal
 
-from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs, scatter
+from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs, Student, scatter
 from vicinal.neighborhood.fused import FusedEngine
 from vicinal.neighborhood.oracle import OracleEngine
 from vicinal.neighborhood.tree import TreeEngine
 
 ORACLE = OracleEngine()
 TOLERANCES = (1e-1, 1e-2, 1e-4, 1e-8)
+
+smooth_laws = pytest.mark.parametrize(
+    "law", [GAUSSIAN, Student(1.0), Student(5.0)], ids=["gaussian", "cauchy", "student"]
+)
 
 
 class TestTree(EngineConformance):
@@ -66,29 +70,32 @@ def problems(draw):
     return Pairs(queries, keys, classes, labels, weights, own), rng
 
 
+@smooth_laws
 @given(problem=problems(), tolerance=st.sampled_from(TOLERANCES), leaf=st.sampled_from([2, 8, 64]))
-def test_every_sum_is_within_the_tolerance(problem, tolerance, leaf):
+def test_every_sum_is_within_the_tolerance(law, problem, tolerance, leaf):
     """The promise itself: |computed - true| ≤ τ · true, and rounding."""
     pairs, _ = problem
-    rows = TreeEngine(tolerance, 1, leaf).rows(pairs, GAUSSIAN).finish()
-    true = ORACLE.rows(pairs, GAUSSIAN).finish()
+    rows = TreeEngine(1, tolerance=tolerance, leaf=leaf).rows(pairs, law).finish()
+    true = ORACLE.rows(pairs, law).finish()
     assert_array_equal(np.isneginf(rows.log_mass), np.isneginf(true.log_mass))
     some = ~np.isneginf(true.log_mass)
-    error = np.abs(np.expm1(rows.log_mass[some] - true.log_mass[some]))
     rounding = 1e-12 * (1 + np.abs(true.log_mass[some]))
-    assert (error <= tolerance + rounding).all()
+    for kind in ("log_mass", "log_slope"):
+        found, expected = (getattr(each, kind)[some] for each in (rows, true))
+        assert (np.abs(np.expm1(found - expected)) <= tolerance + rounding).all()
     if pairs.n_parts == 2:
         p, q = (np.exp(each.log_mass[1] - each.log_total) for each in (rows, true))
         known = np.isfinite(q) & (q > 0)
         assert (np.abs(p[known] / q[known] - 1) <= tolerance + 1e-9).all()
 
 
+@smooth_laws
 @given(problem=problems(), tolerance=st.sampled_from(TOLERANCES), leaf=st.sampled_from([2, 8, 64]))
-def test_moments_are_within_their_bound(problem, tolerance, leaf):
+def test_moments_are_within_their_bound(law, problem, tolerance, leaf):
     """About the query: τ · mass · (1 + reach + extent), in units of the kernel."""
     pairs, _ = problem
-    sums = TreeEngine(tolerance, 1, leaf).rows(pairs, GAUSSIAN).finish()
-    true = ORACLE.rows(pairs, GAUSSIAN).finish()
+    sums = TreeEngine(1, tolerance=tolerance, leaf=leaf).rows(pairs, law).finish()
+    true = ORACLE.rows(pairs, law).finish()
     every = np.vstack([pairs.queries, pairs.keys])
     reach = np.linalg.norm(np.ptp(every, axis=0))
     some = ~np.isneginf(true.log_mass)
@@ -96,14 +103,17 @@ def test_moments_are_within_their_bound(problem, tolerance, leaf):
     assert (error <= 4 * tolerance * (1 + 2 * reach) + 1e-9 * (1 + reach)).all()
 
 
+@smooth_laws
 @given(problem=problems(), tolerance=st.sampled_from(TOLERANCES), leaf=st.sampled_from([2, 8, 64]))
-def test_columns_are_within_their_bound(problem, tolerance, leaf):
+def test_columns_are_within_their_bound(law, problem, tolerance, leaf):
     """Every key: τ times what a key gets on average, of either part."""
     pairs, rng = problem
-    rows = ORACLE.rows(pairs, GAUSSIAN).finish()
+    rows = ORACLE.rows(pairs, law).finish()
     signs = np.array([[1.0], [-1.0]])[: pairs.n_parts]
     coefficients = signs * rng.exponential(size=rows.log_slope.shape)
-    found = TreeEngine(tolerance, 1, leaf).columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+    found = TreeEngine(1, tolerance=tolerance, leaf=leaf).columns(
+        pairs, GAUSSIAN, rows.log_slope, coefficients
+    )
     true = ORACLE.columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
     given_away = np.abs(np.where(np.isneginf(rows.log_slope), 0.0, coefficients)).sum()
     bound = tolerance * given_away / len(pairs.keys)
@@ -115,20 +125,25 @@ def test_mixed_signs_are_no_reason_to_err():
     pairs = Pairs.among(rng.normal(size=(300, 2)))
     rows = ORACLE.rows(pairs, GAUSSIAN).finish()
     coefficients = rng.normal(size=rows.log_slope.shape)
-    found = TreeEngine(1e-2, 1, 8).columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+    found = TreeEngine(1, tolerance=1e-2, leaf=8).columns(
+        pairs, GAUSSIAN, rows.log_slope, coefficients
+    )
     true = ORACLE.columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
     assert np.abs(found.total - true.total).max() <= 1e-2 * np.abs(coefficients).mean()
 
 
-@pytest.mark.parametrize(("law", "tolerance"), [(GAUSSIAN, 1e-3), (GAUSSIAN, 0.0), (COMPACT, 0.0)])
+@pytest.mark.parametrize(
+    ("law", "tolerance"),
+    [(GAUSSIAN, 1e-3), (GAUSSIAN, 0.0), (COMPACT, 0.0), (Student(3.0), 1e-2)],
+)
 def test_most_pairs_are_never_looked_at(law, tolerance):
     Z = 30 * np.random.default_rng(0).normal(size=(20_000, 2))
-    assert TreeEngine(tolerance).share_visited(Pairs.among(Z), law) < 0.05
+    assert TreeEngine(tolerance=tolerance).share_visited(Pairs.among(Z), law) < 0.05
 
 
 def test_all_pairs_are_looked_at_where_all_matter():
     Z = np.random.default_rng(0).normal(size=(2000, 20))
-    assert TreeEngine(1e-6).share_visited(Pairs.among(Z), GAUSSIAN) > 0.9
+    assert TreeEngine(tolerance=1e-6).share_visited(Pairs.among(Z), GAUSSIAN) > 0.9
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 1e-3])
@@ -137,7 +152,7 @@ def test_gradient_is_near_the_exact_one(tolerance):
     X = rng.normal(size=(2000, 2))
     pairs = Pairs.among(3 * X, rng.integers(0, 3, 2000))
     gradients = []
-    for engine in (FusedEngine(1), TreeEngine(tolerance, 1)):
+    for engine in (FusedEngine(1), TreeEngine(1, tolerance=tolerance)):
         rows = engine.rows(pairs, GAUSSIAN).finish()
         p = np.exp(rows.log_mass[1] - rows.log_total)
         coefficients = np.stack([p * (1 - p), -p * (1 - p)])

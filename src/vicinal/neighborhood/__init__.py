@@ -6,7 +6,7 @@ and needs sums over those pairs::
     z_i  = A x_i                        projected points, rows of Z (`Pairs.n_near`: further
                                         coordinates may be carried along for the sums)
     s_ij = |z_i - z_j|²                 squared distance
-    k(s), -k'(s)                        a law: Gaussian or compact support
+    k(s), -k'(s)                        a law: Gaussian, compact support, Student's t (laws.py)
     Σ_ij C_ij (z_i - z_j)(x_i - x_j)ᵀ   a weighted scatter of differences
 
 The keys of a query fall into parts: those of another class and those of its
@@ -31,7 +31,7 @@ with one number c_pi per query and part. Two passes give all that is needed::
 | blocked  | matrix products over tiles                  | `blocked.py`  |
 | fused    | compiled sweeps, low dimension              | `fused.py`    |
 | tree     | k-d trees with a bound on the error         | `tree.py`     |
-| radius   | range search for compact support            | `radius.py`   |
+| radius   | range search for laws with support          | `radius.py`   |
 | adaptive | tree where a probe finds few pairs to look  | `adaptive.py` |
 |          | at, else fused                              |               |
 
@@ -40,17 +40,28 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
 
 * **Memory** O((n + m) d) beside one tile per thread; never n × m.
 * **Error** of every exponent: at most (16 + d) ulp of the largest squared norm
-  after centering, which is what |q|² + |k|² - 2 q·k costs in `blocked`; where
-  that would exceed 1e-6 it takes differences of coordinates, as `fused` always
-  does, and errs by ulps of the distance itself.
+  after centering, times the law's steepness, which is what |q|² + |k|² - 2 q·k costs
+  in `blocked`; where that would exceed 1e-6 it takes differences of coordinates, as
+  `fused` always does, and errs by ulps of the distance itself.
+* **Said by the engine** (`Engine.can`): the laws, precisions, devices and dimensions it takes, and
+  the 16 above. What it cannot do it refuses.
 * **No underflow**: each part of each row keeps its own largest exponent.
 * **Determinism**: tiles and the order of merging do not depend on the number
   of threads; neither does a single bit of the result.
 * **Self** is left out by position, never by zero distance.
 """
 
-from vicinal.neighborhood.engine import ENGINES, Engine, Workload, choose_engine
-from vicinal.neighborhood.laws import COMPACT, GAUSSIAN, LAWS, Law
+from vicinal.neighborhood.abilities import Abilities, Workload
+from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine
+from vicinal.neighborhood.laws import (
+    COMPACT,
+    GAUSSIAN,
+    GAUSSIAN_MIXTURES,
+    LAWS,
+    Law,
+    Student,
+    law_named,
+)
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 from vicinal.neighborhood.products import gram, times
 from vicinal.neighborhood.scatter import scatter, symmetric_scatter
@@ -61,17 +72,21 @@ __all__ = [
     "DIFFERENT",
     "ENGINES",
     "GAUSSIAN",
+    "GAUSSIAN_MIXTURES",
     "LAWS",
     "SAME",
+    "Abilities",
     "ColumnSums",
     "Engine",
     "Law",
     "Pairs",
     "RowSums",
     "Rows",
+    "Student",
     "Workload",
     "choose_engine",
     "gram",
+    "law_named",
     "log_shares",
     "scatter",
     "symmetric_scatter",

@@ -5,6 +5,7 @@ While a map is learned neighborhoods shrink: early on all pairs matter, in the e
 
 from numpy.typing import NDArray
 
+from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled
 from vicinal.neighborhood.fused import FusedEngine
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
@@ -27,22 +28,23 @@ class AdaptiveEngine:
 
     Parameters
     ----------
-    tolerance : float, default=0.0
-        Of `tree`.
     n_jobs : int, optional
         Number of threads. None: every core. The result does not depend on it.
+    tolerance : float, default=0.0
+        Largest relative error that `tree` may make (see `TreeEngine`).
     """
 
     name = "adaptive"
+    can = Abilities(is_compiled, NO_KERNELS)
 
-    def __init__(self, tolerance: float = 0.0, n_jobs: int | None = None) -> None:
-        self._tree = TreeEngine(tolerance, n_jobs)
+    def __init__(self, n_jobs: int | None = None, *, tolerance: float = 0.0) -> None:
+        self._tree = TreeEngine(n_jobs, tolerance=tolerance)
         self._fused = FusedEngine(n_jobs)
         self._found: tuple[Pairs, Law, TreeEngine | FusedEngine] | None = None
 
     def choice(self, pairs: Pairs, law: Law) -> TreeEngine | FusedEngine:
         """The engine for these pairs."""
-        if self._found is None or self._found[0] is not pairs or self._found[1] is not law:
+        if self._found is None or self._found[0] is not pairs or self._found[1] != law:
             n_boxes = min(max(len(pairs.queries) // _QUERIES_PER_BOX, 4), _MOST_BOXES)
             worth = _AT_ZERO - _PER_DIMENSION * pairs.near.stop
             few = self._tree.share_visited(pairs, law, n_boxes) < worth

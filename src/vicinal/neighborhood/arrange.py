@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from vicinal.neighborhood.laws import GAUSSIAN, Law
+from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 
-__all__ = ["LOG2E", "Arrangement", "Rectangle", "Side", "arrange", "rectangles"]
-
-LOG2E = float(np.log2(np.e))
+__all__ = ["Arrangement", "Rectangle", "Side", "arrange", "rectangles"]
 
 # Enough rows for a median that is robust to a few far points; more would only cost time.
 _CENTER_SAMPLE = 1000
@@ -67,10 +65,9 @@ class Arrangement:
     ----------
     queries, keys : Side
     key_weights : ndarray of shape (m,)
-        In key order: log2 u_j for the Gaussian law, u_j / exp(weight_peak) for
-        compact support.
+        In key order: log2 u_j, or u_j / exp(weight_peak) for a law with support.
     weight_peak : float
-        Logarithm taken out of the weights of compact support.
+        Logarithm taken out of the weights for a law with support.
     own : ndarray of shape (n,)
         For each sorted query its own sorted key, or -1.
     owner : ndarray of shape (m,)
@@ -79,7 +76,8 @@ class Arrangement:
     scale : float
         Points here are scale · (z - center).
     reach : float
-        Largest norm of all of them, in the coordinates distances are made of.
+        Largest norm of all of them, in the coordinates distances are made of: an error of so
+        many ulp of its square is one of an exponent (`Law.steepness`).
     n_near : int
         The number of these coordinates, the first ones.
     """
@@ -99,18 +97,19 @@ class Arrangement:
 def arrange(
     pairs: Pairs, law: Law, working_dtype: Callable[[DTypeLike, float], DTypeLike]
 ) -> Arrangement:
-    """Sort, center and scale; exponents of the Gaussian law become powers of two.
+    """Sort, center and scale, by what makes squared distances those of the law's own units.
 
     `working_dtype` picks the precision from that of the input and the largest
     distance from the center.
     """
     center = _center(pairs.keys)
-    scale = float(np.sqrt(LOG2E)) if law is GAUSSIAN else 1.0
+    scale = law.scale
     query_order, key_order, query_bounds, key_bounds = _by_class(pairs)
     queries = (pairs.queries[query_order] - center) * scale
     one_set = pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
     keys = queries if one_set else (pairs.keys[key_order] - center) * scale
-    reach = _reach(queries, keys, near=pairs.near)
+    steepness = law.steepness(pairs.near.stop)
+    reach = _reach(queries, keys, near=pairs.near) * float(np.sqrt(steepness))
     dtype = working_dtype(np.result_type(pairs.queries, pairs.keys), reach)
     weights, weight_peak = _key_weights(pairs, law, key_order)
     own, owner = _own_positions(pairs, query_order, key_order)
@@ -166,10 +165,9 @@ def _sort(labels: NDArray, classes: NDArray) -> tuple[NDArray, NDArray]:
 
 def _key_weights(pairs: Pairs, law: Law, key_order: NDArray) -> tuple[NDArray, float]:
     if pairs.key_log_weights is None:
-        empty = np.zeros if law is GAUSSIAN else np.ones
-        return empty(len(key_order)), 0.0
+        return np.full(len(key_order), 1.0 if law.has_support else 0.0), 0.0
     log_weights = pairs.key_log_weights[key_order].astype(np.float64)
-    if law is GAUSSIAN:
+    if not law.has_support:
         return LOG2E * log_weights, 0.0
     weight_peak = float(log_weights.max(initial=-np.inf))
     weight_peak = weight_peak if np.isfinite(weight_peak) else 0.0

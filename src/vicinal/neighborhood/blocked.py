@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.spatial.distance import cdist
 
+from vicinal.neighborhood.abilities import Abilities
 from vicinal.neighborhood.arrange import Arrangement, Rectangle
 from vicinal.neighborhood.laws import Law
+from vicinal.neighborhood.shared_numbers import LawNumbers
 from vicinal.neighborhood.sums import ColumnSums, RowSums
+from vicinal.neighborhood.sweeps import LawIn
 from vicinal.neighborhood.threads import one_blas_thread
 from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine
 
@@ -50,12 +53,15 @@ class BlockedEngine(TiledEngine):
     def __init__(
         self,
         n_jobs: int | None = None,
+        *,
         tile: int | None = None,
         into_tile: int | None = None,
         compiled: bool = True,
     ) -> None:
-        super().__init__(n_jobs, tile, into_tile)
+        super().__init__(n_jobs, tile=tile, into_tile=into_tile)
         self.compiled = compiled
+        if not compiled:
+            self.can = Abilities(takes=lambda law: True)
         self._sweeps = _load_sweeps(compiled)
 
     def _working_dtype(self, dtype: DTypeLike, reach: float) -> DTypeLike:
@@ -64,17 +70,21 @@ class BlockedEngine(TiledEngine):
     def _limits(self) -> AbstractContextManager[Any]:
         return one_blas_thread()
 
+    def _law_in(self, law: Law, d: int) -> LawNumbers | LawIn:
+        """The law in d dimensions, as the sweeps of this engine take it."""
+        return law.numbers(d) if self.compiled else (law, d)
+
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
         keys, sweep = arranged.keys.points, self._sweeps.weigh_rows
         distances = _distances(arranged.queries.points, keys, arranged)
-        room = _Room(keys.dtype)
+        room, law_in = _Room(keys.dtype), self._law_in(law, arranged.n_near)
 
         def fold(piece: Rectangle, sums: RowSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
             factor = np.empty(out.stop - out.start)
             s = distances(out, into, room)
             sweep(
-                law.code,
+                law_in,
                 s,
                 arranged.key_weights[into],
                 arranged.own[out] - into.start,
@@ -94,13 +104,13 @@ class BlockedEngine(TiledEngine):
     ) -> ColumnFolder:
         queries, sweep = arranged.queries.points, self._sweeps.weigh_columns
         distances = _distances(arranged.keys.points, queries, arranged)
-        room = _Room(queries.dtype)
+        room, law_in = _Room(queries.dtype), self._law_in(law, arranged.n_near)
 
         def fold(piece: Rectangle, sums: ColumnSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
             s = distances(out, into, room)
             sweep(
-                law.code,
+                law_in,
                 s,
                 arranged.key_weights[out],
                 log_slopes[p, into],

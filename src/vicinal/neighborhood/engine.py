@@ -7,6 +7,7 @@ from typing import Protocol
 from numpy.typing import NDArray
 
 from vicinal.compiling import is_disabled
+from vicinal.neighborhood.abilities import Abilities, Workload, is_compiled
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -20,9 +21,17 @@ class Engine(Protocol):
     A coefficient matrix C is never stored. It is given by the row sums of each
     part: C_ij = coefficients[p, i] · u_j (-k'(s_ij)) / Σ_l u_l (-k'(s_il)), the
     sum over the keys l of the part p that key j belongs to.
+
+    An engine may keep what it built for a `Pairs` and use it again when the very same object
+    comes back: whoever changes points makes a new one.
     """
 
     name: str
+
+    @property
+    def can(self) -> Abilities:
+        """What it takes and promises; it refuses everything else."""
+        ...
 
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query.
@@ -62,26 +71,6 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True)
-class Workload:
-    """What the choice of an engine depends on."""
-
-    n_queries: int
-    n_keys: int
-    n_dims: int
-    n_evaluations: int = 1
-
-    @property
-    def pairs(self) -> int:
-        """Pairs of one evaluation."""
-        return self.n_queries * self.n_keys
-
-    @property
-    def pair_visits(self) -> int:
-        """Pairs, counted once per evaluation."""
-        return self.pairs * self.n_evaluations
-
-
-@dataclass(frozen=True)
 class _Rule:
     engine: str
     applies: Callable[[Workload, float], bool]  # of the work and the tolerance
@@ -113,6 +102,11 @@ _RULES = (
         "blocked",
         lambda work, tolerance: is_disabled(),
         "NUMBA_DISABLE_JIT is set: in NumPy, without a compiler",
+    ),
+    _Rule(
+        "blocked",
+        lambda work, tolerance: not is_compiled(work.law),
+        "a law without compiled kernels: in NumPy",
     ),
     _Rule(
         "blocked",
@@ -155,7 +149,8 @@ _RULES = (
 def _blocked(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     from vicinal.neighborhood.blocked import BlockedEngine
 
-    return BlockedEngine(n_jobs, compiled=work.pair_visits > SMALL_WORK and not is_disabled())
+    compiled = work.pair_visits > SMALL_WORK and is_compiled(work.law) and not is_disabled()
+    return BlockedEngine(n_jobs, compiled=compiled)
 
 
 def _fused(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
@@ -167,7 +162,7 @@ def _fused(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
 def _tree(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     from vicinal.neighborhood.tree import TreeEngine
 
-    return TreeEngine(tolerance, n_jobs)
+    return TreeEngine(n_jobs, tolerance=tolerance)
 
 
 def _radius(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
@@ -179,7 +174,7 @@ def _radius(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
 def _adaptive(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     from vicinal.neighborhood.adaptive import AdaptiveEngine
 
-    return AdaptiveEngine(tolerance, n_jobs)
+    return AdaptiveEngine(n_jobs, tolerance=tolerance)
 
 
 ENGINES: dict[str, Callable[[Workload, float, int | None], Engine]] = {
@@ -214,8 +209,12 @@ def choose_engine(
         raise ValueError(f"tolerance={tolerance!r} must be at least 0 and less than 1.")
     if name == "auto":
         rule = next(rule for rule in _RULES if rule.applies(work, tolerance))
-        return ENGINES[rule.engine](work, tolerance, n_jobs), rule.reason
-    if name not in ENGINES:
+        name, reason = rule.engine, rule.reason
+    elif name in ENGINES:
+        reason = "asked for by name"
+    else:
         known = " or ".join(repr(each) for each in ENGINES)
         raise ValueError(f"engine={name!r} is unknown: use 'auto', {known}.")
-    return ENGINES[name](work, tolerance, n_jobs), "asked for by name"
+    engine = ENGINES[name](work, tolerance, n_jobs)
+    engine.can.check(name, work)
+    return engine, reason

@@ -24,10 +24,11 @@ class FusedEngine(TiledEngine):
     def __init__(
         self,
         n_jobs: int | None = None,
+        *,
         tile: int | None = None,
         into_tile: int | None = None,
     ) -> None:
-        super().__init__(n_jobs, tile, into_tile)
+        super().__init__(n_jobs, tile=tile, into_tile=into_tile)
         # Here and not at the top: importing the module must not load numba. Nor later, in the
         # middle of a fit: an interrupt would leave numba half imported.
         from vicinal.neighborhood.kernels import direct
@@ -36,11 +37,12 @@ class FusedEngine(TiledEngine):
 
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
         queries, keys = _transposed(arranged)
+        numbers = law.numbers(arranged.n_near)
 
         def fold(piece: Rectangle, sums: RowSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
             self._kernels.rows(
-                law.code,
+                numbers,
                 arranged.n_near,
                 queries,
                 out.start,
@@ -61,11 +63,12 @@ class FusedEngine(TiledEngine):
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
         queries, keys = _transposed(arranged)
+        numbers = law.numbers(arranged.n_near)
 
         def fold(piece: Rectangle, sums: ColumnSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
             self._kernels.columns(
-                law.code,
+                numbers,
                 arranged.n_near,
                 keys,
                 out.start,

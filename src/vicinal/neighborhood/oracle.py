@@ -6,7 +6,8 @@ For tests only: it needs memory for several n × m × d arrays.
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.neighborhood.laws import GAUSSIAN, Law
+from vicinal.neighborhood.abilities import Abilities
+from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 
@@ -17,10 +18,11 @@ class OracleEngine:
     """Rows and columns sums by the formulas in `sums` and `engine`."""
 
     name = "oracle"
+    can = Abilities(takes=lambda law: True)
 
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query."""
-        n, _, d = pairs.shape
+        (n, _, d), d_near = pairs.shape, pairs.near.stop
         s, log_u = _squared_distances(pairs), _log_weights(pairs)
         keys = pairs.keys.astype(np.float64)
         sums = RowSums.empty(pairs.n_parts, n, d if moments else 0)
@@ -29,8 +31,8 @@ class OracleEngine:
                 j = np.flatnonzero(allowed[i])
                 if len(j) == 0:
                     continue
-                peak = np.max(log_u[j] - s[i, j]) if law is GAUSSIAN else np.max(log_u[j])
-                mass, slope = _relative(law, s[i, j], log_u[j], peak)
+                peak = _peak(law, s[i, j], log_u[j], d_near)
+                mass, slope = _relative(law, s[i, j], log_u[j], peak, d_near)
                 sums.peak[p, i], sums.mass[p, i], sums.slope[p, i] = peak, mass.sum(), slope.sum()
                 if moments:
                     sums.moment[p, i] = slope @ keys[j]
@@ -61,18 +63,24 @@ def coefficient_matrix(
         for i, j in zip(*np.nonzero(allowed), strict=True):
             if np.isneginf(log_slope[p, i]):
                 continue
-            _, share = _relative(law, s[i, j], log_u[j], log_slope[p, i])
+            _, share = _relative(law, s[i, j], log_u[j], log_slope[p, i], pairs.near.stop)
             c[i, j] = coefficients[p, i] * share
     return c
 
 
-def _relative(law: Law, s: NDArray, log_u: NDArray, log_unit: float) -> tuple[NDArray, NDArray]:
+def _peak(law: Law, s: NDArray, log_u: NDArray, d: int) -> float:
+    """The largest exponent of a row; the largest weight where a law has support."""
+    return float(np.max(log_u if law.has_support else log_u + law.log_mass(s, d)))
+
+
+def _relative(
+    law: Law, s: NDArray, log_u: NDArray, log_unit: float, d: int
+) -> tuple[NDArray, NDArray]:
     """u k(s) and u (-k'(s)), both divided by exp(log_unit)."""
-    if law is GAUSSIAN:
-        weight = np.exp(log_u - s - log_unit)
-        return weight, weight
-    u = np.exp(log_u - log_unit)
-    return u * law.mass(s), u * law.slope(s)
+    return (
+        np.exp(log_u + law.log_mass(s, d) - log_unit),
+        np.exp(log_u + law.log_slope(s, d) - log_unit),
+    )
 
 
 def _squared_distances(pairs: Pairs) -> NDArray:

@@ -1,10 +1,14 @@
-"""Engine for compact support: range search, and only the pairs of boxes within reach."""
+"""Engine for laws with support: range search, and only the pairs of boxes within reach."""
 
-from vicinal.neighborhood.laws import COMPACT, Law
-from vicinal.neighborhood.pairs import Pairs
-from vicinal.neighborhood.tree import Planted, TreeEngine
+from vicinal.neighborhood.abilities import Abilities, is_compiled
+from vicinal.neighborhood.tree import TreeEngine
 
 __all__ = ["RadiusEngine"]
+
+_NO_SUPPORT = (
+    "looks for neighbors within the support of the kernel, and the {law} one has none: use "
+    'engine="tree", or kernel="compact" where there is one'
+)
 
 
 class RadiusEngine(TreeEngine):
@@ -21,15 +25,7 @@ class RadiusEngine(TreeEngine):
     """
 
     name = "radius"
+    can = Abilities(lambda law: is_compiled(law) and law.has_support, _NO_SUPPORT)
 
-    def __init__(self, n_jobs: int | None = None, leaf: int = 16) -> None:
-        super().__init__(0.0, n_jobs, leaf)
-
-    def _plant(self, pairs: Pairs, law: Law) -> Planted:
-        if law is not COMPACT:
-            raise ValueError(
-                'engine="radius" looks for neighbors within the support of the kernel, and the '
-                f'{law.name} one has none: use engine="tree", or kernel="compact" where there is '
-                "one."
-            )
-        return super()._plant(pairs, law)
+    def __init__(self, n_jobs: int | None = None, *, leaf: int = 16) -> None:
+        super().__init__(n_jobs, leaf=leaf)

@@ -1,19 +1,23 @@
-"""The elementwise sweeps of `kernels.products` in NumPy, for problems too small for a compiler.
+"""The elementwise sweeps of `kernels.products` in NumPy, for small problems and for any law.
 
-Same names, arguments and results; slower per pair, but nothing to load.
+Names and results are those of the compiled sweeps; slower per pair, but nothing to load, and
+whatever a law says about itself is enough. `law` comes with its number of dimensions d.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.neighborhood.laws import GAUSSIAN
+from vicinal.neighborhood.laws import Law
+from vicinal.neighborhood.shared_numbers import CUT_DOUBLE, CUT_SINGLE
 
 # Powers below 2^cut count as zero, as in the compiled kernels: subnormal numbers are slow.
-_CUTS = {np.dtype(np.float64): -900.0, np.dtype(np.float32): -100.0}
+_CUTS = {np.dtype(np.float64): CUT_DOUBLE, np.dtype(np.float32): CUT_SINGLE}
+
+LawIn = tuple[Law, int]
 
 
 def weigh_rows(
-    law: int,
+    law_in: LawIn,
     s: NDArray,
     key_weights: NDArray,
     own: NDArray,
@@ -23,26 +27,28 @@ def weigh_rows(
     factor: NDArray,
 ) -> None:
     """Turn distances of queries to keys into weights, and add up mass and slope."""
+    law, d = law_in
     _leave_out(s, own)
-    if law == GAUSSIAN.code:
-        np.subtract(key_weights, s, out=s)
+    if law.has_support:
+        new_peak = np.zeros_like(peak)
+        more_mass = law.mass(s, d) @ key_weights
+        np.multiply(law.slope(s, d), key_weights, out=s)
+    else:
+        decay = law.decay(s / law.scale**2, d)
+        np.add(key_weights, law.exponents(s, d, out=s), out=s)
         new_peak = np.maximum(peak, s.max(axis=1))
         s -= _finite(new_peak)[:, None].astype(s.dtype)
         _power_of_two(s)
-        more_slope = more_mass = s.sum(axis=1)
-    else:
-        new_peak = np.zeros_like(peak)
-        inside = _inside(s)
-        np.multiply(2.0 * inside, key_weights, out=s)
-        more_slope, more_mass = s.sum(axis=1), 0.5 * np.einsum("nm,nm->n", s, inside)
+        more_mass = s.sum(axis=1)
+        s *= decay
     factor[:] = np.exp2(peak - _finite(new_peak))
     peak[:] = new_peak
     mass[:] = factor * mass + more_mass
-    slope[:] = factor * slope + more_slope
+    slope[:] = factor * slope + s.sum(axis=1)
 
 
 def weigh_columns(
-    law: int,
+    law_in: LawIn,
     s: NDArray,
     key_weights: NDArray,
     log_slopes: NDArray,
@@ -51,24 +57,24 @@ def weigh_columns(
     total: NDArray,
 ) -> None:
     """Turn distances of keys to queries into C_ij, and add up their column sums."""
+    law, d = law_in
     _leave_out(s, own)
-    if law == GAUSSIAN.code:
-        np.subtract(key_weights[:, None] - log_slopes, s, out=s)
+    if law.has_support:
+        np.multiply(key_weights[:, None] * law.slope(s, d), coefficients, out=s)
+    else:
+        log_decay = np.log2(law.decay(s / law.scale**2, d))
+        s = law.exponents(s, d, out=s)
+        s += log_decay
+        s += key_weights[:, None] - log_slopes
         # A share is at most 1; rounding of large distances must not make it more.
         _power_of_two(np.minimum(s, 0.0, out=s))
         s *= coefficients
-    else:
-        np.multiply(2.0 * key_weights[:, None] * _inside(s), coefficients, out=s)
     total += s.sum(axis=1)
 
 
 def _leave_out(s: NDArray, own: NDArray) -> None:
     rows = np.flatnonzero((own >= 0) & (own < s.shape[1]))
     s[rows, own[rows]] = np.inf
-
-
-def _inside(s: NDArray) -> NDArray:
-    return np.maximum(1.0 - s, 0.0, dtype=s.dtype)
 
 
 def _finite(peak: NDArray) -> NDArray:

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from vicinal.neighborhood.arrange import LOG2E, Arrangement, Rectangle, Side, arrange, rectangles
-from vicinal.neighborhood.laws import GAUSSIAN, Law
+from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
+from vicinal.neighborhood.arrange import Arrangement, Rectangle, Side, arrange, rectangles
+from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.threads import effective_n_threads, run_in_order
@@ -49,10 +50,12 @@ class TiledEngine(ABC):
     name: str
     default_tile: int
     default_into_tile: int | None = None
+    can = Abilities(is_compiled, NO_KERNELS)
 
     def __init__(
         self,
         n_jobs: int | None = None,
+        *,
         tile: int | None = None,
         into_tile: int | None = None,
     ) -> None:
@@ -82,6 +85,7 @@ class TiledEngine(ABC):
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query; without `moments` their width is 0."""
         n, m, d = pairs.shape
+        self.can.check(self.name, work_of(pairs, law))
         arranged = arrange(pairs, law, self._working_dtype)
         fold = self._row_folder(arranged, law)
         width = d if moments else 0
@@ -111,6 +115,7 @@ class TiledEngine(ABC):
         """Sums over the queries of C_ij, for every key (see `engine.Engine`)."""
         n, m, d = pairs.shape
         width = d if moments else 0
+        self.can.check(self.name, work_of(pairs, law))
         arranged = arrange(pairs, law, self._working_dtype)
         fold = self._column_folder(
             arranged, law, *query_terms(arranged, law, log_slope, coefficients)
@@ -166,10 +171,10 @@ def _within(piece: slice, tile: slice) -> slice:
 
 def natural_peaks(sums: RowSums, law: Law, weight_peak: float) -> RowSums:
     """Peaks as natural logarithms, with what was taken out of the weights put back."""
-    if law is GAUSSIAN:
-        sums.peak /= LOG2E
-    else:
+    if law.has_support:
         sums.peak += weight_peak
+    else:
+        sums.peak /= LOG2E
     return sums
 
 
@@ -184,7 +189,7 @@ def query_terms(
     nothing = np.isneginf(log_slope)
     log_slope = np.where(nothing, 0.0, log_slope)
     coefficients = np.where(nothing, 0.0, coefficients)
-    if law is not GAUSSIAN:
+    if law.has_support:
         coefficients = coefficients * np.exp(arranged.weight_peak - log_slope)
     return (LOG2E * log_slope).astype(dtype), coefficients.astype(dtype)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
 from vicinal.neighborhood.arrange import Arrangement, Side, arrange
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
@@ -28,10 +29,9 @@ _ROUNDING = {"float64": 2.0**-54, "float32": 2.0**-25}
 # Boxes of outputs per task: neighbors, that learn from each other how far to walk.
 _BOXES = 64
 
-# Largest number of outputs in a box, and its largest diagonal in units of the kernel, squared:
-# few walks against short ones (docs/decisions/0010).
+# Largest number of outputs in a box: few walks against short ones (docs/decisions/0010). Its
+# largest diagonal is the law's.
 _MOST = 64
-_WIDEST = {"gaussian": 16.0, "compact": 1.0}
 
 
 class Forest(NamedTuple):
@@ -80,18 +80,21 @@ class TreeEngine:
 
     Parameters
     ----------
+    n_jobs : int, optional
+        Number of threads. None: every core. The result does not depend on it.
     tolerance : float, default=0.0
         Largest relative error of every query's sum over each part of its keys, and of
         the share of a part in all. 0: only what rounding would lose is left out.
-    n_jobs : int, optional
-        Number of threads. None: every core. The result does not depend on it.
     leaf : int, default=16
         Largest number of points of a leaf.
     """
 
     name = "tree"
+    can = Abilities(is_compiled, NO_KERNELS)
 
-    def __init__(self, tolerance: float = 0.0, n_jobs: int | None = None, leaf: int = 16) -> None:
+    def __init__(
+        self, n_jobs: int | None = None, *, tolerance: float = 0.0, leaf: int = 16
+    ) -> None:
         # Of p = M₁ / (M₀ + M₁) the error is up to 2t / (1 - t) where those of the sums are t.
         self.tolerance = tolerance / (2.0 + tolerance)
         self.n_threads = effective_n_threads(n_jobs)
@@ -132,11 +135,11 @@ class TreeEngine:
         inputs = self._weighed(planted.keys, arranged.keys, arranged.key_weights, np.ones(1))
         queries = np.ascontiguousarray(arranged.queries.points.T)
         keys = np.vstack([arranged.keys.points.T, arranged.key_weights])
-        tolerance = self._allowed(pairs, queries.dtype)
+        tolerance, numbers = self._allowed(pairs, queries.dtype), law.numbers(pairs.near.stop)
 
         def work(boxes: NDArray) -> int:
             return self._kernels.rows_of_boxes(
-                law.code, tolerance, boxes, planted.queries, queries, inputs, keys, arranged.own,
+                numbers, tolerance, boxes, planted.queries, queries, inputs, keys, arranged.own,
                 sums.peak, sums.mass, sums.slope, sums.moment,
             )  # fmt: skip
 
@@ -160,7 +163,7 @@ class TreeEngine:
         arranged = planted.arranged
         slopes, shares = query_terms(arranged, law, log_slope, coefficients)
         keys = np.ascontiguousarray(arranged.keys.points.T)
-        tolerance = self._allowed(pairs, keys.dtype)
+        tolerance, numbers = self._allowed(pairs, keys.dtype), law.numbers(pairs.near.stop)
         for part in range(pairs.n_parts):
             given = float(np.abs(shares[part]).sum(dtype=np.float64))
             if given == 0.0:
@@ -178,7 +181,7 @@ class TreeEngine:
                 mean_share: float = float(np.log2(given / m)),
             ) -> int:
                 return self._kernels.columns_of_boxes(
-                    law.code, tolerance, boxes, planted.keys, keys, forest, queries,
+                    numbers, tolerance, boxes, planted.keys, keys, forest, queries,
                     arranged.key_weights, arranged.owner, part, pairs.n_parts, mean_share,
                     sums.total, sums.moment,
                 )  # fmt: skip
@@ -193,12 +196,13 @@ class TreeEngine:
 
     def _planted(self, pairs: Pairs, law: Law) -> Planted:
         """Points in the order of trees; kept for the columns pass that follows a rows pass."""
-        if self._last is None or self._last.pairs is not pairs or self._last.law is not law:
+        if self._last is None or self._last.pairs is not pairs or self._last.law != law:
             self._last = None  # let go of the memory before taking more
             self._last = self._plant(pairs, law)
         return self._last
 
     def _plant(self, pairs: Pairs, law: Law) -> Planted:
+        self.can.check(self.name, work_of(pairs, law))
         arranged = arrange(pairs, law, _working_dtype)
         queries, query_order, query_points = self._tree(arranged.queries, arranged.n_near)
         query_boxes = self._boxes(queries, law)
@@ -248,7 +252,7 @@ class TreeEngine:
     def _boxes(self, outputs: Forest, law: Law) -> NDArray:
         """Outputs that walk together: nodes, the numbers of their trees, their sizes."""
         boxes = np.empty((len(outputs.starts), 2), dtype=np.int64)
-        count = self._kernels.choose_boxes(outputs, _MOST, _WIDEST[law.name], boxes)
+        count = self._kernels.choose_boxes(outputs, _MOST, law.widest_box, boxes)
         nodes = boxes[:count, 0]
         return np.column_stack([boxes[:count], outputs.stops[nodes] - outputs.starts[nodes]])
 

@@ -1,9 +1,10 @@
-"""The two scalar functions that decide whether a loop over pairs vectorizes.
+"""The scalar functions that decide whether a loop over pairs vectorizes.
 
-LLVM turns neither ``math.exp`` (a library call) nor ``max`` (Python's rules for
-NaN) into vector instructions. Both are written here so that it does.
+LLVM turns neither ``math.exp`` and ``math.log`` (library calls) nor ``max`` (Python's
+rules for NaN) into vector instructions. They are written here so that it does.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from vicinal.compiling.decorators import IN_ORDER, kernel, or_in_python
+from vicinal.neighborhood.shared_numbers import CUT_DOUBLE, CUT_SINGLE
 
 # 2^r on [-1/2, 1/2]: Chebyshev interpolation of (2^r - 1) / r, so that 2^0 is 1 exactly.
 # Relative error 8.4e-18 (degree 11, double) and 5.1e-9 (degree 6, single).
@@ -38,10 +40,19 @@ _SINGLE = tuple(
 _ROUND_DOUBLE = 1.5 * 2.0**52
 _ROUND_SINGLE = np.float32(1.5 * 2.0**23)
 
-# Powers below these count as zero: far below rounding for any sum, yet far enough above the
-# smallest normal number that products with a coordinate never become subnormal (slow).
-CUT_DOUBLE = -900.0
-CUT_SINGLE = np.float32(-100.0)
+# log2 of a number from √½ to √2 is t P(t²) with t = (x - 1)/(x + 1), |t| ≤ 0.172, and P the series
+# of the inverse hyperbolic tangent. Relative error 6e-19 (11 terms, double), 2e-9 (5, single).
+_LOG_DOUBLE = tuple(2.0 / (math.log(2.0) * (2 * i + 1)) for i in range(11))
+_LOG_SINGLE = tuple(np.float32(c) for c in _LOG_DOUBLE[:5])
+
+# Bits of √½: what is subtracted for the exponent to be that of a number from √½ to √2.
+_HALF_DOUBLE = int(np.sqrt(0.5).view(np.int64))
+_HALF_SINGLE = np.int32(np.sqrt(np.float32(0.5)).view(np.int32))
+
+# Adding the bits of 2^mantissa to a small integer makes it a float, that much larger.
+_SHIFT_DOUBLE, _SHIFT_SINGLE = 2.0**52, np.float32(2.0**23)
+_SHIFT_DOUBLE_BITS = int(np.float64(_SHIFT_DOUBLE).view(np.int64))
+_SHIFT_SINGLE_BITS = np.int32(_SHIFT_SINGLE.view(np.int32))
 
 
 @intrinsic
@@ -141,3 +152,59 @@ def _power_of_two(y):
     if y == types.float32:
         return lambda y: _power_single(y)
     return lambda y: _power_double(y)
+
+
+# y - ((1 + y) - 1) is what rounding took from 1 + y: re-association would make it 0.
+@kernel(inlined=True, fastmath=IN_ORDER, error_model="numpy")
+def _log_double(y):
+    x = 1.0 + y
+    lost = y - (x - 1.0)
+    exponent = (_bits(x) - _HALF_DOUBLE) >> 52
+    mantissa = _from_bits(_bits(x) - (exponent << 52))
+    lost *= _from_bits((1023 - exponent) << 52)
+    t = ((mantissa - 1.0) + lost) / (mantissa + 1.0)
+    u, c = t * t, _LOG_DOUBLE
+    p = c[10]
+    p = p * u + c[9]
+    p = p * u + c[8]
+    p = p * u + c[7]
+    p = p * u + c[6]
+    p = p * u + c[5]
+    p = p * u + c[4]
+    p = p * u + c[3]
+    p = p * u + c[2]
+    p = p * u + c[1]
+    p = p * u + c[0]
+    whole = _from_bits(exponent + _SHIFT_DOUBLE_BITS) - _SHIFT_DOUBLE
+    return whole + t * p if y < np.inf else y
+
+
+@kernel(inlined=True, fastmath=IN_ORDER, error_model="numpy")
+def _log_single(y):
+    one = np.float32(1.0)
+    x = one + y
+    lost = y - (x - one)
+    exponent = np.int32((_bits(x) - _HALF_SINGLE) >> np.int32(23))
+    mantissa = _from_bits(np.int32(_bits(x) - np.int32(exponent << np.int32(23))))
+    lost *= _from_bits(np.int32(np.int32(np.int32(127) - exponent) << np.int32(23)))
+    t = ((mantissa - one) + lost) / (mantissa + one)
+    u, c = t * t, _LOG_SINGLE
+    p = c[4]
+    p = p * u + c[3]
+    p = p * u + c[2]
+    p = p * u + c[1]
+    p = p * u + c[0]
+    whole = _from_bits(np.int32(exponent + _SHIFT_SINGLE_BITS)) - _SHIFT_SINGLE
+    return whole + t * p if y < np.float32(np.inf) else y
+
+
+def log_of_one_plus(y: float) -> float:
+    """Return log2(1 + y) for y ≥ 0, with all its digits where y is small; inf for inf."""
+    return math.log1p(y) / math.log(2.0)
+
+
+@overload(log_of_one_plus)
+def _log_of_one_plus(y):
+    if y == types.float32:
+        return lambda y: _log_single(y)
+    return lambda y: _log_double(y)

@@ -14,10 +14,14 @@ import numpy as np
 from vicinal.compiling.decorators import kernel
 
 from .arithmetic import at_least_power_of_two, larger, power_of_two
+from .bounds import (
+    centroid_error,
+    has_support,
+    largest_exponent,
+    log_slope,
+    smallest_exponent,
+)
 from .direct import columns, rows
-from .weights import GAUSSIAN
-
-_LN2 = math.log(2.0)
 
 # 2^y is at least this share of what `at_least_power_of_two` says.
 _SURE = 0.94
@@ -287,14 +291,15 @@ def _mark(forest, node, marked, path, n_path, leaves, n_leaves):
 
 @kernel()
 def _walk(
-    law, forest, height, stack, low, high, own, marked, unit, room, moments, exact, standing
+    law, forest, height, stack, low, high, own, marked, unit, slope_unit, room, moments, exact,
+    standing,
 ):  # fmt: skip
     """Decide about every node of some trees, for a box of outputs.
 
-    Sums are in units of 2^unit. A node may err by 2^room. own: first and last input that are
-    outputs themselves; marked: leaves that are summed already and the nodes above them. Fills exact
-    and standing with nodes; returns how many, what all of them together err by at most, and what
-    they add to every output at least.
+    Masses are in units of 2^unit, slopes of 2^slope_unit. A node may err by 2^room of either. own:
+    first and last input that are outputs themselves; marked: leaves that are summed already and the
+    nodes above them. Fills exact and standing with nodes; returns how many, what all of them
+    together err by at most, and what they add to every output at least.
     """
     n_exact, n_standing, lost, floor = 0, 0, 0.0, 0.0
     error = 2.0**room
@@ -305,26 +310,32 @@ def _walk(
         if marked[node]:
             if child < 0:
                 continue
-        elif law == GAUSSIAN:
+        elif has_support(law):
+            if _gap(forest, node, low, high)[0] >= 1.0:  # nobody within reach
+                continue
+        else:
             nearest, farthest = _gap(forest, node, low, high)
-            start, stop = forest.starts[node], forest.stops[node]
-            exponent = forest.log_weight[node] - nearest - unit
+            start, stop, weight = forest.starts[node], forest.stops[node], forest.log_weight[node]
+            exponent = largest_exponent(law, weight, nearest, unit, slope_unit)
             holds_own = start <= own[1] and own[0] < stop
             if not holds_own and exponent < _LARGEST:
                 if exponent <= room:
                     lost += at_least_power_of_two(exponent)
                     continue
-                bound = _centroid_error(forest, node, nearest, farthest, unit, room, moments)
+                spread = forest.log_spread[node]
+                bound = centroid_error(
+                    law, spread, nearest, farthest, unit, slope_unit, room, moments
+                )
                 if bound <= error and stop - start > 1:
                     lost += bound
-                    floor += _SURE * at_least_power_of_two(exponent + nearest - farthest)
+                    least = smallest_exponent(law, weight, farthest, unit, slope_unit)
+                    floor += _SURE * at_least_power_of_two(least)
                     standing[n_standing] = node
                     n_standing += 1
                     continue
             if child < 0 and not holds_own:
-                floor += _SURE * at_least_power_of_two(exponent + nearest - farthest)
-        elif _gap(forest, node, low, high)[0] >= 1.0:  # nobody within reach
-            continue
+                least = smallest_exponent(law, weight, farthest, unit, slope_unit)
+                floor += _SURE * at_least_power_of_two(least)
         if child < 0:
             exact[n_exact] = node
             n_exact += 1
@@ -334,30 +345,14 @@ def _walk(
     return n_exact, n_standing, lost, floor
 
 
-@kernel(inlined=True)
-def _centroid_error(forest, node, nearest, farthest, unit, room, moments):
-    """Bound on what a centroid errs by, in units of 2^unit; infinite where it is clearly too much.
-
-    With moments, also of the weighted differences from an output, over one plus their largest size.
-    """
-    spread = forest.log_spread[node] - nearest - unit
-    if spread > room + 0.53:  # the curvature is at least 2 ln 2: log2 of half of it is -0.53
-        return np.inf
-    bend = max(_LN2, 2.0 * _LN2 * _LN2 * farthest - _LN2)
-    if moments:
-        reach = math.sqrt(farthest)
-        bend = max(bend, reach * (bend + 2.0 * _LN2) / (1.0 + reach))
-    return bend * at_least_power_of_two(spread)
-
-
 @kernel()
 def _search(
-    law, forest, mine, part, n_parts, low, high, own, marked, unit, sure, tolerance, moments, room,
-    stack, exact, standing,
+    law, forest, mine, part, n_parts, low, high, own, marked, unit, slope_unit, sure, tolerance,
+    moments, room, stack, exact, standing,
 ):  # fmt: skip
     """Nodes to open and to stand in, so that the error is at most `tolerance` of a sum.
 
-    sure: a lower bound of every output's sum without what the walk finds, in units of 2^unit; where
+    sure: a lower bound of every output's sums without what the walk finds, in their units; where
     it is negative, -sure is what errors are relative to, and nothing is added to it. room[part]:
     log2 of what a node may err by, carried from box to box since neighbors are alike.
     """
@@ -365,15 +360,16 @@ def _search(
     if math.isnan(room[part]):
         most = 0.0
         for h in range(_roots(forest, mine, part, n_parts, stack)):
-            exponent = forest.log_weight[stack[h]] - _gap(forest, stack[h], low, high)[0] - unit
+            nearest, weight = _gap(forest, stack[h], low, high)[0], forest.log_weight[stack[h]]
+            exponent = largest_exponent(law, weight, nearest, unit, slope_unit)
             if exponent > most:
                 most = min(exponent, _LARGEST)
         room[part] = math.log2(tolerance) + most
     while True:
         height = _roots(forest, mine, part, n_parts, stack)
         n_exact, n_standing, lost, floor = _walk(
-            law, forest, height, stack, low, high, own, marked, unit, room[part], moments, exact,
-            standing,
+            law, forest, height, stack, low, high, own, marked, unit, slope_unit, room[part],
+            moments, exact, standing,
         )  # fmt: skip
         allowed = tolerance * (sure + floor if sure >= 0.0 else -sure)
         if lost <= allowed:
@@ -440,8 +436,8 @@ def rows_of_boxes(
             height = _roots(forest, mine, part, n_parts, stack)
             if height == 0:
                 continue
-            n_path, unit = 0, 0.0
-            if law == GAUSSIAN:
+            n_path, unit, slope_unit = 0, 0.0, 0.0
+            if not has_support(law):
                 n_path, n_exact = _mark_near(
                     forest, height, stack, low, high, marked, standing, exact
                 )  # fmt: skip
@@ -450,10 +446,10 @@ def rows_of_boxes(
                 size = block.shape[1]
                 rows(law, len(low), queries, start, block, 0, size, block[d], own_here, p, m, s, z)
                 visits += len(p) * size
-                unit = _smallest(p, m)
+                unit, slope_unit = _smallest(p, m), _smallest(p, s)
             n_exact, n_standing = _search(
-                law, forest, mine, part, n_parts, low, high, span, marked, unit, 1.0, tolerance,
-                z.shape[1] > 0, room, stack, exact, standing,
+                law, forest, mine, part, n_parts, low, high, span, marked, unit, slope_unit, 1.0,
+                tolerance, z.shape[1] > 0, room, stack, exact, standing,
             )  # fmt: skip
             for e in range(n_path):
                 marked[path[e]] = False
@@ -501,8 +497,8 @@ def columns_of_boxes(
             heaviest = max(heaviest, key_weights[j])
         t, z = total[start:stop], moment[start:stop]
         n_exact, n_standing = _search(
-            law, forest, mine, part, n_parts, low, high, span, marked, mean_share - heaviest, -1.0,
-            tolerance, z.shape[1] > 0, room, stack, exact, standing,
+            law, forest, mine, part, n_parts, low, high, span, marked, np.inf,
+            mean_share - heaviest, -1.0, tolerance, z.shape[1] > 0, room, stack, exact, standing,
         )  # fmt: skip
         block = _gathered(
             queries, forest, exact, n_exact, standing, n_standing, here, span, own_here
@@ -512,7 +508,8 @@ def columns_of_boxes(
             node, at = standing[e], size - n_standing + e
             # Shares of one query are at most 1, and `columns` sees to it; those of several are
             # made so.
-            most = heaviest + forest.log_weight[node] - _gap(forest, node, low, high)[0]
+            nearest = _gap(forest, node, low, high)[0]
+            most = heaviest + forest.log_weight[node] + log_slope(law, nearest)
             most = max(most, 0.0)
             block[d, at] = most - forest.log_weight[node]
             block[d + 1, at] = forest.sign[node] * 2.0**most
