@@ -16,8 +16,9 @@ from primitive import gemm_rate, numpy_time
 from sklearn.datasets import make_blobs
 
 from vicinal import LocalComponents, datasets
+from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components import learning
-from vicinal.local_components.equations import Points, Shape, expected_scatter
+from vicinal.local_components.equations import Shape, expected_scatter
 from vicinal.neighborhood import Engine, Workload, choose_engine
 
 ALL_CORES = os.cpu_count() or 1
@@ -73,7 +74,7 @@ def leading_components(X: NDArray, n: int) -> NDArray:
 
 
 def step_time(X: NDArray, engine: Engine) -> Callable[[], object]:
-    points = Points(X - X.mean(axis=0))
+    points = WeightedPoints(X - X.mean(axis=0))
     shape = Shape.of(0.3 * np.cov(points.X.T) + 1e-3 * np.eye(X.shape[1]))
     return lambda: expected_scatter(shape, engine, points)
 

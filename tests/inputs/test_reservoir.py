@@ -11,7 +11,7 @@ def test_the_reservoir_is_a_uniform_sample():
         reservoir = Reservoir(10)
         for part in np.array_split(np.arange(60), [4, 5, 30]):
             reservoir.add((part[:, None].astype(float), part), rng)
-        features, positions = reservoir.rows
+        features, positions = reservoir.kept
         assert_array_equal(features[:, 0], positions)
         kept[positions] += 1
     assert kept.sum() == 20_000

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 
 from vicinal import LocalComponents
 from vicinal.fitting import CollapseError
-from vicinal.local_components.equations import Points
+from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.learning import global_moments
 
 
@@ -114,4 +114,4 @@ def test_auto_takes_constant_columns(scale):
 
 def test_a_constant_column_has_no_variance_at_all():
     X = np.column_stack([np.full(30, 0.1), np.arange(30.0)])
-    assert global_moments(Points(X))[1][0, 0] == 0.0
+    assert global_moments(WeightedPoints(X))[1][0, 0] == 0.0

@@ -9,7 +9,8 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from vicinal import LocalComponents
-from vicinal.local_components.equations import Form, Points
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.equations import Form
 from vicinal.local_components.learning import Batching, GlobalFrame, LocalProblem, Penalty
 from vicinal.neighborhood.blocked import BlockedEngine
 
@@ -33,7 +34,7 @@ def test_all_points_in_a_batch_without_memory_is_em(iris, settings):
 
 @pytest.mark.parametrize("weights", [None, 1.0 + np.arange(150) % 3], ids=["plain", "weighted"])
 def test_one_update_is_equation_7(iris, weights):
-    points, form = Points(iris, weights), Form()
+    points, form = WeightedPoints(iris, weights), Form()
     frame = GlobalFrame.of(points, form)
     problem = LocalProblem(points, frame, form, Penalty(), BlockedEngine())
     batching = Batching(size=30, n_keys=60, discount=0.4)

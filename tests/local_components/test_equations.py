@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 from sklearn.neighbors import KernelDensity
 
+from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components import log_density
-from vicinal.local_components.equations import Points, Shape, expected_scatter
+from vicinal.local_components.equations import Shape, expected_scatter
 from vicinal.neighborhood.blocked import BlockedEngine
 from vicinal.neighborhood.oracle import OracleEngine
 
@@ -37,7 +38,7 @@ def naive(X, covariance):
 @given(problem=problems())
 def test_one_e_step_equals_the_naive_one(engine, problem):
     X, covariance, _ = problem
-    found = expected_scatter(Shape.of(covariance), engine, Points(X))
+    found = expected_scatter(Shape.of(covariance), engine, WeightedPoints(X))
     likelihood, C = naive(X, covariance)
     assert_allclose(found.log_likelihood, likelihood, rtol=1e-9, atol=1e-9)
     assert_allclose(found.scatter, C, rtol=1e-7, atol=1e-9)
@@ -53,10 +54,10 @@ def test_the_scatter_is_the_gradient(problem):
 
     def mean_loss(h):
         at = np.linalg.inv(precision + h * direction)
-        return -expected_scatter(Shape.of(at), OracleEngine(), Points(X)).log_likelihood
+        return -expected_scatter(Shape.of(at), OracleEngine(), WeightedPoints(X)).log_likelihood
 
     h = 1e-4 * np.linalg.eigvalsh(precision)[0] / np.linalg.norm(direction)
-    C = expected_scatter(Shape.of(covariance), OracleEngine(), Points(X)).scatter
+    C = expected_scatter(Shape.of(covariance), OracleEngine(), WeightedPoints(X)).scatter
     expected = 0.5 * ((C - covariance) * direction).sum()
     assert_allclose((mean_loss(h) - mean_loss(-h)) / (2 * h), expected, rtol=1e-4, atol=1e-4)
 
@@ -67,9 +68,9 @@ def test_weight_k_equals_k_copies(problem):
     weights = rng.integers(1, 4, len(X))
     copies = np.repeat(X, weights, axis=0)
     found = expected_scatter(
-        Shape.of(covariance), BlockedEngine(), Points(X, weights.astype(float))
+        Shape.of(covariance), BlockedEngine(), WeightedPoints(X, weights.astype(float))
     )
-    expected = expected_scatter(Shape.of(covariance), BlockedEngine(), Points(copies))
+    expected = expected_scatter(Shape.of(covariance), BlockedEngine(), WeightedPoints(copies))
     assert_allclose(found.log_likelihood, expected.log_likelihood, rtol=1e-10, atol=1e-12)
     assert_allclose(found.scatter, expected.scatter, rtol=1e-8, atol=1e-10)
     Q = rng.normal(size=(5, X.shape[1]))

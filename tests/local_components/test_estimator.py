@@ -12,7 +12,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import LocalComponents
-from vicinal.local_components.equations import Form, Points
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.equations import Form
 from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty
 from vicinal.neighborhood.blocked import BlockedEngine
 
@@ -302,7 +303,7 @@ def test_a_penalty_cures_degenerate_data(iris, spoil):
 
 def test_too_few_points_for_a_bounded_likelihood_are_named(iris):
     """n ≤ 2d - 2. From the global covariance EM may stop before it gets there: go there."""
-    points = Points(iris[::25])
+    points = WeightedPoints(iris[::25])
     form = Form()
     problem = LocalProblem(points, GlobalFrame.of(points, form), form, Penalty(), BlockedEngine())
     with pytest.raises(ValueError, match="6 points in 4 dimensions are too few"):

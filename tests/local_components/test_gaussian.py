@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 
 from vicinal import LocalComponents
 from vicinal.datasets import make_noisy_circles
-from vicinal.local_components.equations import Form, Points, Shape, expected_scatter, log_density
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.equations import Form, Shape, expected_scatter, log_density
 from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty
 from vicinal.neighborhood.blocked import BlockedEngine
 from vicinal.neighborhood.fused import FusedEngine
@@ -61,12 +62,12 @@ def test_densities_and_scatter_equal_the_naive_ones(engine, problem):
     X, shape, rng = problem
     queries = rng.normal(size=(4, X.shape[1]))
     assert_allclose(
-        log_density(shape, engine, queries, Points(X)),
+        log_density(shape, engine, queries, WeightedPoints(X)),
         np.log(naive_densities(queries, X, shape)),
         rtol=1e-9,
         atol=1e-9,
     )
-    found = expected_scatter(shape, engine, Points(X))
+    found = expected_scatter(shape, engine, WeightedPoints(X))
     likelihood = np.log(naive_densities(X, X, shape, leave_out=True)).mean()
     assert_allclose(found.log_likelihood, likelihood, rtol=1e-9, atol=1e-9)
     Z = np.linalg.solve(shape.factor, X.T).T[:, : shape.n_local]
@@ -136,13 +137,13 @@ def test_all_gaussian_is_absorbing(iris):
     """Without local coordinates λ is uniform, and every variance 2n/(n-1) of the global one."""
     n = len(iris)
     form = Form(gaussian=True)
-    frame = GlobalFrame.of(Points(iris), form)
-    white = frame.inward(Points(iris))
+    frame = GlobalFrame.of(WeightedPoints(iris), form)
+    white = frame.inward(WeightedPoints(iris))
     weights = (1 - np.eye(n)) / (n - 1)
     apart = white.X[:, None] - white.X[None]
     C = np.einsum("ij,ijk,ijl->kl", weights, apart, apart) / n
     assert_allclose(C, 2 * n / (n - 1) * np.eye(4), atol=1e-10)
-    problem = LocalProblem(Points(iris), frame, form, Penalty(), BlockedEngine())
+    problem = LocalProblem(WeightedPoints(iris), frame, form, Penalty(), BlockedEngine())
     # One direction is kept; in the others the next scatter is as wide as ever.
     _, following = problem.step(np.diag([1.5, 2.0, 2.0, 2.0]))
     assert form.shape(following).n_local == 1

@@ -7,8 +7,9 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import homogeneity_score
 
 from vicinal import LocalComponents
+from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import ParzenDensity
-from vicinal.local_components.equations import Points, Shape
+from vicinal.local_components.equations import Shape
 from vicinal.neighborhood.blocked import BlockedEngine
 
 
@@ -18,7 +19,7 @@ def test_climbing_never_descends(seed, n_local):
     rng = np.random.default_rng(seed)
     X, queries = rng.normal(size=(20, 3)), 2 * rng.normal(size=(6, 3))
     shape = Shape(rng.normal(size=(3, 3)) + 2 * np.eye(3), n_local)
-    density = ParzenDensity(Points(X, rng.uniform(0.5, 3, 20)), X.mean(axis=0), shape)
+    density = ParzenDensity(WeightedPoints(X, rng.uniform(0.5, 3, 20)), X.mean(axis=0), shape)
     engine = BlockedEngine(1, compiled=False)
     before = density.log_density(queries, engine)
     after = density.log_density(density.climb(queries, engine), engine)

@@ -12,7 +12,8 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 
 from vicinal import LocalComponents
-from vicinal.local_components.equations import Points, Shape
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.equations import Shape
 from vicinal.local_components.per_point import (
     PerPointDensity,
     PerPointProblem,
@@ -58,7 +59,7 @@ def test_one_step_equals_the_naive_one(problem):
     X, covariances, rng = problem
     n, d = X.shape
     prior = spread(rng, n, d)
-    model = PerPointProblem(Points(X), prior, 2.0, 0.7, ENGINE)
+    model = PerPointProblem(WeightedPoints(X), prior, 2.0, 0.7, ENGINE)
     objective, found = model.step(covariances)
     density = naive_densities(X, X, covariances)
     np.fill_diagonal(density, 0.0)
@@ -81,7 +82,9 @@ def test_one_step_equals_the_naive_one(problem):
 def test_one_step_of_the_scale_equals_the_naive_one(problem):
     X, prior, _ = problem
     n, d = X.shape
-    objective, found = PerPointProblem(Points(X), prior, 2.0, 0.0, ENGINE).scale_step(np.ones(1))
+    objective, found = PerPointProblem(WeightedPoints(X), prior, 2.0, 0.0, ENGINE).scale_step(
+        np.ones(1)
+    )
     density = naive_densities(X, X, prior)
     np.fill_diagonal(density, 0.0)
     weight = density / density.sum(axis=1, keepdims=True)
@@ -95,7 +98,7 @@ def test_one_step_of_the_scale_equals_the_naive_one(problem):
 @settings(max_examples=20)
 def test_neither_step_ever_descends(problem):
     X, prior, _ = problem
-    model = PerPointProblem(Points(X), prior, 1.0, 0.0, ENGINE)
+    model = PerPointProblem(WeightedPoints(X), prior, 1.0, 0.0, ENGINE)
     for step, parameters in ((model.scale_step, np.full(1, 3.0)), (model.step, prior)):
         before, following = step(parameters)
         after, _ = step(following)
@@ -107,9 +110,9 @@ def test_neither_step_ever_descends(problem):
 def test_weight_k_equals_k_copies(problem):
     X, covariances, rng = problem
     weights, prior = rng.integers(1, 4, len(X)), spread(rng, *X.shape)
-    weighted = PerPointProblem(Points(X, weights.astype(float)), prior, 1.5, 0.0, ENGINE)
+    weighted = PerPointProblem(WeightedPoints(X, weights.astype(float)), prior, 1.5, 0.0, ENGINE)
     copies = np.repeat(np.arange(len(X)), weights)
-    repeated = PerPointProblem(Points(X[copies]), prior[copies], 1.5, 0.0, ENGINE)
+    repeated = PerPointProblem(WeightedPoints(X[copies]), prior[copies], 1.5, 0.0, ENGINE)
     value, found = weighted.step(covariances)
     expected_value, expected = repeated.step(covariances[copies])
     assert_allclose(value, expected_value, rtol=1e-8, atol=1e-9)
@@ -127,7 +130,7 @@ def test_twins_end_in_a_finite_density(iris):
 
 def test_covariances_of_neighborhoods():
     X = np.random.default_rng(0).normal(size=(30, 3))
-    found = neighborhood_covariances(Points(X), 6)
+    found = neighborhood_covariances(WeightedPoints(X), 6)
     plain = np.empty((30, 3, 3))
     for j, x in enumerate(X):
         nearest = np.argsort(np.square(X - x).sum(axis=1))[:7]  # with itself
@@ -135,17 +138,17 @@ def test_covariances_of_neighborhoods():
     size = np.trace(plain.mean(axis=0)) / 3
     assert_allclose(found, (6 * plain / size + np.eye(3)) / 7, rtol=1e-10)
     with patch("vicinal.local_components.per_point._BLOCK_NUMBERS", 50):
-        assert_array_equal(neighborhood_covariances(Points(X), 6), found)
-    everything = neighborhood_covariances(Points(X), 1000)
+        assert_array_equal(neighborhood_covariances(WeightedPoints(X), 6), found)
+    everything = neighborhood_covariances(WeightedPoints(X), 1000)
     assert_allclose(everything[0], everything[1], rtol=1e-10)
 
 
 def test_copies_are_neighbors():
     X = np.random.default_rng(0).normal(size=(30, 2))
     weights = 1.0 + np.arange(30) % 3
-    weighted = neighborhood_covariances(Points(X, weights), 8)
+    weighted = neighborhood_covariances(WeightedPoints(X, weights), 8)
     copies = np.repeat(np.arange(30), weights.astype(int))
-    repeated = neighborhood_covariances(Points(X[copies]), 8)
+    repeated = neighborhood_covariances(WeightedPoints(X[copies]), 8)
     assert_allclose(weighted[copies], repeated, rtol=1e-8)
 
 
@@ -155,7 +158,9 @@ def test_the_density_in_other_coordinates(problem):
     X, covariances, rng = problem
     d = X.shape[1]
     F = rng.normal(size=(d, d)) + 2 * np.eye(d)
-    density = PerPointDensity(Points(X @ F.T + 3.0), np.full(d, 3.0), Shape(F, d), covariances)
+    density = PerPointDensity(
+        WeightedPoints(X @ F.T + 3.0), np.full(d, 3.0), Shape(F, d), covariances
+    )
     queries = rng.normal(size=(5, d))
     expected = naive_densities(queries, X, covariances).mean(axis=1) / abs(np.linalg.det(F))
     found = density.log_density(queries @ F.T + 3.0, ENGINE)
@@ -169,7 +174,7 @@ def test_the_density_in_other_coordinates(problem):
 def test_climbing_never_descends(problem):
     X, covariances, rng = problem
     d, engine = X.shape[1], ENGINE
-    density = PerPointDensity(Points(X), np.zeros(d), Shape(np.eye(d), d), covariances)
+    density = PerPointDensity(WeightedPoints(X), np.zeros(d), Shape(np.eye(d), d), covariances)
     queries = rng.normal(size=(5, d))
     higher = density.climb(queries, engine)
     before, after = density.log_density(queries, engine), density.log_density(higher, engine)

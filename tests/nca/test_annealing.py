@@ -5,7 +5,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import NeighborhoodComponents
-from vicinal.nca.annealing import CRITERIA, anneal
+from vicinal.nca.annealing import ORDERS, anneal
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +14,7 @@ def wine():
     return StandardScaler().fit_transform(X), y
 
 
-@pytest.mark.parametrize("annealing", [True, *CRITERIA])
+@pytest.mark.parametrize("annealing", [True, *ORDERS])
 @pytest.mark.parametrize("settings", [{}, {"kernel": "compact"}, {"init": "pca"}], ids=str)
 def test_annealing_ends_in_a_good_map_of_low_rank(wine, annealing, settings):
     model = NeighborhoodComponents(2, annealing=annealing, **settings).fit(*wine)
@@ -39,7 +39,7 @@ def test_annealing_comes_before_batches(wine):
     assert model.score(*wine) > 0.95
 
 
-def test_each_criterion_drops_the_row_it_names():
+def test_each_order_drops_the_row_it_names():
     """A flat objective moves nothing, so only the penalty and the choice are seen."""
     covariance = np.diag([9.0, 1.0, 4.0])
     A = np.diag([1.0, 2.0, 0.5])
@@ -48,7 +48,7 @@ def test_each_criterion_drops_the_row_it_names():
         name: np.flatnonzero(
             anneal(lambda B: (0.0, np.zeros_like(B)), A, P, 2, covariance, name).any(axis=0)
         ).tolist()
-        for name in CRITERIA
+        for name in ORDERS
     }
     # variance along the row: 9, 1, 4; after the map: 9, 4, 1; squared norms: 1, 4, 0.25
     assert left == {"variance": [0, 2], "projected": [0, 1], "row": [0, 1]}
@@ -73,6 +73,6 @@ def test_nothing_to_anneal_is_refused(wine, n_components):
         NeighborhoodComponents(n_components, annealing=True).fit(*wine)
 
 
-def test_an_unknown_criterion_is_named(wine):
+def test_an_unknown_order_is_named(wine):
     with pytest.raises(ValueError, match="annealing='slow' is unknown: use one of True, False, 'v"):
         NeighborhoodComponents(2, annealing="slow").fit(*wine)

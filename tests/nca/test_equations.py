@@ -7,9 +7,10 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from vicinal.inputs.features import Features, moments
+from vicinal.inputs.points import LabeledPoints
 from vicinal.nca import objective
 from vicinal.nca.background import ClassGaussians
-from vicinal.nca.equations import Model, Sample, evaluate, own_class_log_probabilities
+from vicinal.nca.equations import Objective, evaluate, own_class_log_probabilities
 from vicinal.neighborhood import COMPACT, GAUSSIAN
 from vicinal.neighborhood.blocked import BlockedEngine
 from vicinal.neighborhood.oracle import OracleEngine
@@ -60,8 +61,8 @@ def gaussians(X, y):
 
 def test_golden_derivative_of_the_share_of_the_background(iris):
     X, y = iris
-    model = Model(COMPACT, "accuracy", "empirical", 3, gaussians(X, y))
-    found = evaluate(spec_map(2, 4), model, BlockedEngine(), Sample(X, y), logit=0.0)
+    goal = Objective(COMPACT, "accuracy", "empirical", 3, gaussians(X, y))
+    found = evaluate(spec_map(2, 4), goal, BlockedEngine(), LabeledPoints(X, labels=y), logit=0.0)
     assert_allclose(found.value, 116.76355966, rtol=1e-11)
     assert_allclose(found.logit_gradient, 10.8169735198, rtol=1e-11)
 
@@ -136,10 +137,10 @@ def test_gradient_with_a_background_equals_finite_differences(iris, name, prior,
     X, y = iris[0][keep], iris[1][keep]
     weights = 1.0 + np.arange(95) % 3 if weighted else None
     prior = prior if isinstance(prior, str) else np.array(prior)
-    model = Model(COMPACT, name, prior, 3, gaussians(X, y))
+    goal = Objective(COMPACT, name, prior, 3, gaussians(X, y))
 
     def value(A, b):
-        return evaluate(A, model, BlockedEngine(), Sample(X, y, weights), logit=b)
+        return evaluate(A, goal, BlockedEngine(), LabeledPoints(X, weights, labels=y), logit=b)
 
     A, direction, b, h = spec_map(2, 4), spec_map(2, 4)[::-1], -0.7, 1e-6
     found = value(A, b)
@@ -216,12 +217,12 @@ def test_row_gradients_of_stochastic_learning_sum_to_the_full_gradient(iris, bac
     """Thesis 4.3: rows of a batch against all points."""
     X, y = iris
     law = COMPACT if background else GAUSSIAN
-    model = Model(law, "accuracy", prior, 3, gaussians(X, y) if background else None)
-    everything = Sample(X, y, 1.0 + np.arange(150) % 2)
-    full = evaluate(spec_map(2, 4), model, BlockedEngine(), everything)
+    goal = Objective(law, "accuracy", prior, 3, gaussians(X, y) if background else None)
+    everything = LabeledPoints(X, 1.0 + np.arange(150) % 2, labels=y)
+    full = evaluate(spec_map(2, 4), goal, BlockedEngine(), everything)
     batches = np.array_split(np.random.default_rng(0).permutation(150), 7)
     parts = [
-        evaluate(spec_map(2, 4), model, BlockedEngine(), everything[rows], everything, rows)
+        evaluate(spec_map(2, 4), goal, BlockedEngine(), everything[rows], everything, rows)
         for rows in batches
     ]
     assert_allclose(sum(part.value for part in parts), full.value, rtol=1e-13)
@@ -231,10 +232,10 @@ def test_row_gradients_of_stochastic_learning_sum_to_the_full_gradient(iris, bac
 
 def test_points_that_are_no_keys_leave_nobody_out(iris):
     X, y = iris
-    model = Model(GAUSSIAN, "accuracy", "uniform", 3)
-    new, old = Sample(X[::3], y[::3]), Sample(X[1::3], y[1::3])
-    log_p = own_class_log_probabilities(spec_map(2, 4), model, OracleEngine(), new, old)
-    Z, Q = old.features @ spec_map(2, 4).T, new.features @ spec_map(2, 4).T
+    goal = Objective(GAUSSIAN, "accuracy", "uniform", 3)
+    new, old = LabeledPoints(X[::3], labels=y[::3]), LabeledPoints(X[1::3], labels=y[1::3])
+    log_p = own_class_log_probabilities(spec_map(2, 4), goal, OracleEngine(), new, old)
+    Z, Q = old.X @ spec_map(2, 4).T, new.X @ spec_map(2, 4).T
     k = np.exp(-np.square(Q[:, None] - Z[None]).sum(-1))
     density = np.stack([k[:, old.labels == c].mean(axis=1) for c in range(3)], axis=1)
     expected = density[np.arange(50), new.labels] / density.sum(axis=1)
@@ -287,10 +288,15 @@ def test_logarithms_survive_where_probabilities_underflow(load_dataset):
     with np.errstate(invalid="ignore"):
         naive = naive_objective(A, X, y)
     assert np.isnan(naive).sum() > 30
-    model = Model(GAUSSIAN, "log", "empirical", 2)
-    log_p = own_class_log_probabilities(A, model, BlockedEngine(), Sample(X, y))
+    goal = Objective(GAUSSIAN, "log", "empirical", 2)
+    log_p = own_class_log_probabilities(A, goal, BlockedEngine(), LabeledPoints(X, labels=y))
     log_q = own_class_log_probabilities(
-        A, model, BlockedEngine(), Sample(X, 1 - y), Sample(X, y), np.arange(len(y))
+        A,
+        goal,
+        BlockedEngine(),
+        LabeledPoints(X, labels=1 - y),
+        LabeledPoints(X, labels=y),
+        np.arange(len(y)),
     )
     assert np.isfinite(log_p).all()
     assert_allclose(np.exp(log_p) + np.exp(log_q), 1.0, rtol=1e-12)
@@ -312,7 +318,10 @@ def test_the_only_member_of_a_class_counts_nothing(iris):
     for name in ("accuracy", "log"):
         value, gradient = objective(spec_map(2, 4), X, y, objective=name)
         log_p = own_class_log_probabilities(
-            spec_map(2, 4), Model(GAUSSIAN, name, "empirical", 3), BlockedEngine(), Sample(X, y)
+            spec_map(2, 4),
+            Objective(GAUSSIAN, name, "empirical", 3),
+            BlockedEngine(),
+            LabeledPoints(X, labels=y),
         )[:100]
         assert_allclose(value, (np.exp(log_p) if name == "accuracy" else log_p).sum())
         assert np.isfinite(gradient).all()

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from vicinal.fitting.update import Update
 
@@ -38,7 +39,7 @@ class ScikitLearnCallbacks:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         max_iter: int,
         X: NDArray,
         y: NDArray | None,

@@ -96,9 +96,9 @@ def check_flag(name: str, value: Any, choices: Collection[str] = ()) -> None:
         raise ValueError(f"{name}={value!r} is unknown: use one of {allowed}.")
 
 
-def column_name(estimator: Any, position: int) -> str:
-    """A column as the user named it, else by its position."""
-    names = getattr(estimator, "feature_names_in_", None)
+def column_name(settings: object, position: int) -> str:
+    """A column as the user named it to the estimator, else by its position."""
+    names = getattr(settings, "feature_names_in_", None)
     return f"column {position}" if names is None else f"column {names[position]!r}"
 
 

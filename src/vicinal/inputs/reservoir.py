@@ -12,29 +12,29 @@ class Reservoir:
     Attributes
     ----------
     n_seen : int
-    rows : tuple of ndarray
+    kept : tuple of ndarray
         Arrays of equal length, one row of each per point kept; empty at first.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.n_seen = 0
-        self.rows: tuple[NDArray, ...] = ()
+        self.kept: tuple[NDArray, ...] = ()
 
     def add(self, new: tuple[NDArray, ...], rng: np.random.Generator) -> None:
         """Take in new rows; each of all seen so far stays with the same probability."""
-        kept = self.rows or tuple(array[:0] for array in new)
+        old = self.kept or tuple(array[:0] for array in new)
         n_new = len(new[0])
-        room = min(self.size - len(kept[0]), n_new)
+        room = min(self.size - len(old[0]), n_new)
         late = np.arange(room, n_new)
         slots = rng.integers(0, self.n_seen + late + 1)
         lucky = slots < self.size
         # Where two rows draw the same slot the later one stays, as one by one.
         slots, last = np.unique(slots[lucky][::-1], return_index=True)
         winners = late[lucky][::-1][last]
-        self.rows = tuple(
-            np.concatenate([old, more[:room]]) for old, more in zip(kept, new, strict=True)
+        self.kept = tuple(
+            np.concatenate([before, more[:room]]) for before, more in zip(old, new, strict=True)
         )
-        for array, more in zip(self.rows, new, strict=True):
+        for array, more in zip(self.kept, new, strict=True):
             array[slots] = more[winners]
         self.n_seen += n_new

@@ -12,9 +12,11 @@ from vicinal.inputs.checks import (
     check_share,
     column_name,
 )
+from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.units import SQUARES, check_spread
-from vicinal.local_components.equations import STRUCTURES, Points
+from vicinal.local_components.equations import STRUCTURES
 from vicinal.local_components.learning import Penalty, constant_column
+from vicinal.local_components.settings import LocalSettings
 
 __all__ = [
     "COVARIANCES",
@@ -38,42 +40,43 @@ _STREAMING: dict[str, tuple[Any, ...]] = {
 }
 
 
-def check_parameters(model: Any, n_features: int) -> None:
+def check_parameters(settings: LocalSettings, n_features: int) -> None:
     """Raise an error that names the argument, its value and what to do."""
-    check_choice("covariance", model.covariance, COVARIANCES)
-    if model.gaussian is not None:
-        check_choice("gaussian", model.gaussian, ("em", "search"))
-    _check_rank(model, n_features)
-    _check_regularization(model)
-    check_flag("accelerate", model.accelerate)
-    check_flag("early_stopping", model.early_stopping)
-    check_share("validation_fraction", model.validation_fraction)
-    check_nonnegative("tol", model.tol)
-    check_count("reservoir_size", model.reservoir_size, 2)
+    check_choice("covariance", settings.covariance, COVARIANCES)
+    if settings.gaussian is not None:
+        check_choice("gaussian", settings.gaussian, ("em", "search"))
+    _check_rank(settings, n_features)
+    _check_regularization(settings)
+    check_flag("accelerate", settings.accelerate)
+    check_flag("early_stopping", settings.early_stopping)
+    check_share("validation_fraction", settings.validation_fraction)
+    check_nonnegative("tol", settings.tol)
+    check_count("reservoir_size", settings.reservoir_size, 2)
     for name, least in (("max_iter", 1), ("batch_size", 2), ("n_neighbors", 2)):
-        if getattr(model, name) is not None:
-            check_count(name, getattr(model, name), least)
-    _check_discount(model.discount)
-    if isinstance(model.smoothing, str):
-        check_choice("smoothing", model.smoothing, ("auto",))
+        if getattr(settings, name) is not None:
+            check_count(name, getattr(settings, name), least)
+    _check_discount(settings.discount)
+    if isinstance(settings.smoothing, str):
+        check_choice("smoothing", settings.smoothing, ("auto",))
     else:
-        check_count("smoothing", model.smoothing, 1)
-    _check_together(model)
+        check_count("smoothing", settings.smoothing, 1)
+    _check_together(settings)
 
 
-def check_streaming(model: Any) -> bool:
+def check_streaming(settings: LocalSettings) -> bool:
     """Refuse in `partial_fit` what only a whole data set can give."""
     for name, values in _STREAMING.items():
-        value = getattr(model, name)
+        value = getattr(settings, name)
         if value not in values:
             raise ValueError(
                 f"partial_fit learns from rows as they come: {name}={value!r} needs all points at "
                 f"once. Use fit, or {name}={values[0]!r}."
             )
-    if isinstance(model.regularization, str):
+    if isinstance(settings.regularization, str):
         raise ValueError(
-            f"partial_fit learns from rows as they come: regularization={model.regularization!r} "
-            "needs all points at once. Use fit, or a number."
+            "partial_fit learns from rows as they come: "
+            f"regularization={settings.regularization!r} needs all points at once. Use fit, or a "
+            "number."
         )
     return True
 
@@ -87,41 +90,41 @@ def check_total(total: float) -> None:
         )
 
 
-def check_columns(model: Any, points: Points, penalty: Penalty) -> None:
+def check_columns(settings: LocalSettings, points: WeightedPoints, penalty: Penalty) -> None:
     """Refuse columns without, or with too little, width, by the names the user gave them."""
-    if penalty.global_ > 0 or (penalty.local > 0 and model.gaussian is None):
+    if penalty.global_ > 0 or (penalty.local > 0 and settings.gaussian is None):
         return
     spreads = np.ptp(points.X, axis=0)
     narrowest = int(spreads.argmin())
-    name = column_name(model, narrowest)
+    name = column_name(settings, narrowest)
     if spreads[narrowest] == 0:
         raise constant_column(name)
     check_spread(float(spreads[narrowest]), points.X.dtype, SQUARES, f"{name} of X")
 
 
-def check_penalty(model: Any, penalty: Penalty, points: Points) -> None:
+def check_penalty(settings: LocalSettings, penalty: Penalty, points: WeightedPoints) -> None:
     """Refuse kernels so wide beside the data that nothing is left of it."""
     largest = float(np.square(np.ptp(points.X, axis=0).max(), dtype=np.float64))
     if max(penalty.global_, penalty.local) > _MOST_PENALTY * (largest or 1.0):
         raise ValueError(
-            f"regularization={model.regularization!r} is a variance more than {_MOST_PENALTY:g} "
+            f"regularization={settings.regularization!r} is a variance more than {_MOST_PENALTY:g} "
             f"times the square of the widest column of X, {largest:.3g}: choose a smaller one."
         )
 
 
-def _check_rank(model: Any, n_features: int) -> None:
-    if model.rank is None:
+def _check_rank(settings: LocalSettings, n_features: int) -> None:
+    if settings.rank is None:
         return
-    check_count("rank", model.rank, 1, n_features, " (the number of features)")
-    if model.covariance != "low_rank":
+    check_count("rank", settings.rank, 1, n_features, " (the number of features)")
+    if settings.covariance != "low_rank":
         raise ValueError(
-            f"rank={model.rank} is for covariance='low_rank', but covariance="
-            f"{model.covariance!r}: set one of them."
+            f"rank={settings.rank} is for covariance='low_rank', but covariance="
+            f"{settings.covariance!r}: set one of them."
         )
 
 
-def _check_regularization(model: Any) -> None:
-    value = model.regularization
+def _check_regularization(settings: LocalSettings) -> None:
+    value = settings.regularization
     if isinstance(value, str):
         check_choice("regularization", value, ("auto",))
         return
@@ -132,7 +135,7 @@ def _check_regularization(model: Any) -> None:
         raise ValueError(f"regularization={value!r} must be one number, two, or 'auto'.")
     for part in value:
         check_nonnegative("regularization", part)
-    if model.gaussian is None:
+    if settings.gaussian is None:
         raise ValueError(
             f"regularization={value!r} has a part for the global covariance, which only a "
             "Gaussian uses: give one number, or set gaussian='em' or 'search'."
@@ -144,14 +147,14 @@ def _check_discount(value: Any) -> None:
         raise ValueError(f"discount={value!r} must be below 1: nothing new would be learned.")
 
 
-def _check_together(model: Any) -> None:
-    if model.gaussian is not None and model.covariance != "full":
+def _check_together(settings: LocalSettings) -> None:
+    if settings.gaussian is not None and settings.covariance != "full":
         raise ValueError(
-            f"gaussian={model.gaussian!r} splits directions of all kinds: it needs "
-            f"covariance='full', not {model.covariance!r}."
+            f"gaussian={settings.gaussian!r} splits directions of all kinds: it needs "
+            f"covariance='full', not {settings.covariance!r}."
         )
     for name in ("batch_size", "n_neighbors"):
-        value = getattr(model, name)
-        if value is not None and (model.covariance == "local" or model.gaussian == "search"):
-            whom = "covariance='local'" if model.covariance == "local" else "gaussian='search'"
+        value = getattr(settings, name)
+        if value is not None and (settings.covariance == "local" or settings.gaussian == "search"):
+            whom = "covariance='local'" if settings.covariance == "local" else "gaussian='search'"
             raise ValueError(f"{name}={value} cannot be combined with {whom}: drop one of them.")

@@ -6,7 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.local_components.equations import Points, Shape, log_density
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.equations import Shape, log_density
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
 
 __all__ = ["Density", "ParzenDensity"]
@@ -16,7 +17,7 @@ class Density(Protocol):
     """What an estimator asks of its density; points come and go in the user's coordinates."""
 
     @property
-    def points(self) -> Points:
+    def points(self) -> WeightedPoints:
         """Centers of the kernels."""
         ...
 
@@ -49,20 +50,20 @@ class ParzenDensity:
 
     Attributes
     ----------
-    points : Points
+    points : WeightedPoints
         Centers of the kernels, as the user has them.
     mean : ndarray of shape (d,)
         μ, of the Gaussian part.
     shape : Shape
     """
 
-    points: Points
+    points: WeightedPoints
     mean: NDArray
     shape: Shape
 
     def log_density(self, X: NDArray, engine: Engine) -> NDArray:
         """Logarithm of the density, shape (n,)."""
-        centers = Points(self.points.X - self.mean, self.points.weights)
+        centers = self.points.at(self.points.X - self.mean)
         return log_density(self.shape, engine, X - self.mean, centers)
 
     def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
@@ -91,12 +92,12 @@ class ParzenDensity:
         return Z @ self.shape.factor.T + self.mean
 
 
-def draw_centers(points: Points, n: int, rng: np.random.RandomState) -> NDArray:
+def draw_centers(points: WeightedPoints, n: int, rng: np.random.RandomState) -> NDArray:
     """Points drawn with replacement, as often as they count, shape (n, d)."""
     return points.X[draw_positions(points, n, rng)]
 
 
-def draw_positions(points: Points, n: int, rng: np.random.RandomState) -> NDArray:
+def draw_positions(points: WeightedPoints, n: int, rng: np.random.RandomState) -> NDArray:
     """Their positions, shape (n,)."""
     p = None if points.weights is None else points.weights / points.weights.sum()
     return rng.choice(len(points), n, p=p)

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, norm, svd
 
+from vicinal.inputs.points import WeightedPoints
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, Rows, symmetric_scatter, times
 
 __all__ = [
     "STRUCTURES",
     "ExpectedScatter",
     "Form",
-    "Points",
     "Shape",
     "expected_scatter",
     "leave_one_out",
@@ -36,42 +36,6 @@ _ROOT2 = float(np.sqrt(2.0))
 # Directions whose local variance is the global one up to rounding count as local: at the start of
 # Algorithm 1 all of them are. By proposition 1 it makes no difference to the bound.
 _AS_WIDE_AS_THE_DATA = 1.0 + 1e-10
-
-
-@dataclass(frozen=True)
-class Points:
-    """Points, less their mean, and how often each counts.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-    weights : ndarray of shape (n,), optional
-        Positive; weight k means k copies of the point.
-    """
-
-    X: NDArray
-    weights: NDArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def __getitem__(self, rows: NDArray | slice) -> "Points":
-        return Points(self.X[rows], None if self.weights is None else self.weights[rows])
-
-    @property
-    def counts(self) -> NDArray:
-        """Copies of each point, shape (n,)."""
-        return np.ones(len(self.X)) if self.weights is None else self.weights
-
-    @property
-    def total(self) -> float:
-        """Number of points, copies counted."""
-        return float(len(self.X)) if self.weights is None else float(self.weights.sum())
-
-    @property
-    def log_counts(self) -> NDArray | None:
-        """Logarithm of the counts, None where all are 1."""
-        return None if self.weights is None else np.log(self.weights)
 
 
 @dataclass(frozen=True)
@@ -205,8 +169,8 @@ class ExpectedScatter(NamedTuple):
 def expected_scatter(
     shape: Shape,
     engine: Engine,
-    queries: Points,
-    keys: Points | None = None,
+    queries: WeightedPoints,
+    keys: WeightedPoints | None = None,
     own: NDArray | None = None,
 ) -> ExpectedScatter:
     """One E-step (3) and the scatter (4), over queries against keys.
@@ -215,8 +179,8 @@ def expected_scatter(
     ----------
     shape : Shape
     engine : Engine
-    queries : Points
-    keys : Points, optional
+    queries : WeightedPoints
+    keys : WeightedPoints, optional
         None: the queries, each against all others.
     own : ndarray of int, shape (n,), optional
         Position of each query among the keys, or -1.
@@ -233,13 +197,13 @@ def expected_scatter(
 
 
 def leave_one_out(
-    shape: Shape, engine: Engine, queries: Points, keys: Points, own: NDArray
+    shape: Shape, engine: Engine, queries: WeightedPoints, keys: WeightedPoints, own: NDArray
 ) -> float:
     """Mean log-likelihood of queries, each under all keys but itself."""
     return _mean(_look_around(shape, engine, queries, keys, own, moments=False)[2], queries)
 
 
-def log_density(shape: Shape, engine: Engine, queries: NDArray, points: Points) -> NDArray:
+def log_density(shape: Shape, engine: Engine, queries: NDArray, points: WeightedPoints) -> NDArray:
     """log of (2π)^(-d/2) |det B| exp(-½|B_Gᵀ(x-μ)|²) (1/n) Σ_j exp(-½|B_Lᵀ(x-x_j)|²), shape (n,).
 
     Queries and points are centered at μ.
@@ -259,8 +223,8 @@ def log_density(shape: Shape, engine: Engine, queries: NDArray, points: Points) 
 def _look_around(
     shape: Shape,
     engine: Engine,
-    queries: Points,
-    keys: Points,
+    queries: WeightedPoints,
+    keys: WeightedPoints,
     own: NDArray | None,
     moments: bool,
 ) -> tuple[Pairs, Rows, NDArray, NDArray]:
@@ -283,7 +247,7 @@ def _look_around(
     return pairs, rows, log_p, np.exp(rows.log_mass[0] - log_mass)
 
 
-def _mean(values: NDArray, points: Points) -> float:
+def _mean(values: NDArray, points: WeightedPoints) -> float:
     return float(points.counts @ values) / points.total
 
 

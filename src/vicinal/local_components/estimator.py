@@ -12,6 +12,7 @@ from vicinal.fitting import Outcome, em, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights
+from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.span import check_width
 from vicinal.inputs.splits import hold_back_any
 from vicinal.inputs.units import check_projection, check_units
@@ -23,7 +24,6 @@ from vicinal.local_components.checks import (
     check_total,
 )
 from vicinal.local_components.density import Density, ParzenDensity
-from vicinal.local_components.equations import Points
 from vicinal.local_components.learning import (
     GlobalFrame,
     LocalProblem,
@@ -337,8 +337,8 @@ class LocalComponents(
 
     def _fit_per_point(
         self,
-        points: Points,
-        held: Points | None,
+        points: WeightedPoints,
+        held: WeightedPoints | None,
         shared: ParzenDensity,
         rng: np.random.Generator,
     ) -> None:
@@ -350,7 +350,7 @@ class LocalComponents(
         if isinstance(size, str):
             fraction = self.validation_fraction
             size = choose_smoothing(points, shape, mean, fraction, engine, rng)
-        centers = Points(shape.coordinates(points.X - mean), points.weights)
+        centers = points.at(shape.coordinates(points.X - mean))
         prior = neighborhood_covariances(centers, size)
         problem = PerPointProblem(centers, prior, size, shape.log_volume, engine).scaled()
 
@@ -505,7 +505,9 @@ class LocalComponents(
         engine = self._engine_for(starts)
         return find_modes(self._density, self.components_, starts, engine)
 
-    def _checked(self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int) -> Points:
+    def _checked(
+        self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int
+    ) -> WeightedPoints:
         """Points and weights; rows of weight 0 are as good as absent."""
         is_first = at_least == 2  # later rows of a stream may come one by one
         rows = validate_data(
@@ -517,7 +519,7 @@ class LocalComponents(
         weights = check_weights(sample_weight, rows)
         if weights is not None:
             rows, weights = rows[weights > 0], weights[weights > 0]
-        return Points(rows, weights)
+        return WeightedPoints(rows, weights)
 
     def _not_in_files(self) -> tuple[str, ...]:
         """The density has covariances of single kernels, too, in other coordinates."""

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_weights
+from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.units import SQUARES, check_reach
-from vicinal.local_components.equations import Points, Shape
+from vicinal.local_components.equations import Shape
 from vicinal.local_components.equations import log_density as equation
 from vicinal.neighborhood import Workload, choose_engine
 from vicinal.neighborhood.threads import on_own_threads
@@ -72,7 +73,7 @@ def log_density(
     mean = centers.mean(axis=0)
     work = Workload(len(queries), len(centers), d)
     chosen, _ = choose_engine(engine, work, tolerance=tolerance)
-    return equation(shape, chosen, queries - mean, Points(centers - mean, counts))
+    return equation(shape, chosen, queries - mean, WeightedPoints(centers - mean, counts))
 
 
 def _shape(covariance: Any, d: int) -> Shape:

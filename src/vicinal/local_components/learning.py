@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 
 from vicinal.fitting import CollapseError, Method, Step, Validation, accelerated_em, em
+from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.local_components.equations import (
     Form,
-    Points,
     Shape,
     expected_scatter,
     log_density,
@@ -101,7 +101,7 @@ class GlobalFrame:
     covariance: NDArray
 
     @classmethod
-    def of(cls, points: Points, form: Form, variance: float = 0.0) -> "GlobalFrame":
+    def of(cls, points: WeightedPoints, form: Form, variance: float = 0.0) -> "GlobalFrame":
         """From points as the user has them; `variance` is added in every direction."""
         mean, covariance = global_moments(points)
         return cls.of_moments(mean, covariance, form, variance)
@@ -126,10 +126,10 @@ class GlobalFrame:
         """log |det G|."""
         return float(np.log(np.diag(self.factor)).sum())
 
-    def inward(self, points: Points) -> Points:
+    def inward(self, points: WeightedPoints) -> WeightedPoints:
         """Points in white coordinates."""
         centered = (points.X - self.mean).astype(np.float64, copy=False)
-        return Points(np.ascontiguousarray(times(centered, self.inverse.T)), points.weights)
+        return points.at(np.ascontiguousarray(times(centered, self.inverse.T)))
 
     def start(self, form: Form) -> NDArray:
         """The global covariance, of the structure of the kernels, in white coordinates."""
@@ -152,7 +152,7 @@ class LocalProblem:
 
     Attributes
     ----------
-    points : Points
+    points : WeightedPoints
         As the user has them.
     frame : GlobalFrame
     form : Form
@@ -160,14 +160,14 @@ class LocalProblem:
     engine : Engine
     """
 
-    points: Points
+    points: WeightedPoints
     frame: GlobalFrame
     form: Form
     penalty: Penalty
     engine: Engine
 
     @cached_property
-    def white(self) -> Points:
+    def white(self) -> WeightedPoints:
         """All points in white coordinates."""
         return self.frame.inward(self.points)
 
@@ -211,7 +211,7 @@ class LocalProblem:
         return self.form.shape(scatter).moved(self.frame.factor)
 
     def validation(
-        self, held_back: Points, every: int, patience: int | None, rng: np.random.Generator
+        self, held_back: WeightedPoints, every: int, patience: int | None, rng: np.random.Generator
     ) -> Validation:
         """Mean log-density of points held back, under the points to learn from."""
         queries = self.frame.inward(held_back)
@@ -226,8 +226,8 @@ class LocalProblem:
     def _visit(
         self,
         scatter: NDArray,
-        queries: Points,
-        keys: Points | None = None,
+        queries: WeightedPoints,
+        keys: WeightedPoints | None = None,
         own: NDArray | None = None,
     ) -> tuple[float, NDArray]:
         self._check_alive(scatter)
@@ -238,7 +238,7 @@ class LocalProblem:
 
     def _drawn(
         self, rows: NDArray, n_keys: int, rng: np.random.Generator
-    ) -> tuple[Points, Points, NDArray]:
+    ) -> tuple[WeightedPoints, WeightedPoints, NDArray]:
         n = len(self.points)
         if n_keys >= n:
             return self.white[rows], self.white, rows
@@ -287,14 +287,14 @@ def constant_column(name: str) -> CollapseError:
     )
 
 
-def refuse_unbounded(points: Points, form: Form, n_local: int) -> None:
+def refuse_unbounded(points: WeightedPoints, form: Form, n_local: int) -> None:
     """Refuse points for which a leave-one-out likelihood has no bound, even where EM would stop."""
     why = why_unbounded(points, form, n_local)
     if why is not None:
         raise _collapse(why)
 
 
-def why_unbounded(points: Points, form: Form, n_local: int) -> str | None:
+def why_unbounded(points: WeightedPoints, form: Form, n_local: int) -> str | None:
     """What leaves the leave-one-out likelihood of points without a bound, if anything does.
 
     Kernels may be flat in a subspace of n_local - 1 dimensions, or of the rank of "low_rank". If
@@ -307,7 +307,7 @@ def why_unbounded(points: Points, form: Form, n_local: int) -> str | None:
     return "every row has a twin" if _all_have_twins(points) else None
 
 
-def _all_have_twins(points: Points) -> bool:
+def _all_have_twins(points: WeightedPoints) -> bool:
     """Whether all points occur more than once."""
     X = points.X
     for position in range(min(_TRIES, len(X))):  # one without an equal is enough, and likely
@@ -325,7 +325,7 @@ def _collapse(why: str) -> CollapseError:
     )
 
 
-def global_moments(points: Points) -> tuple[NDArray, NDArray]:
+def global_moments(points: WeightedPoints) -> tuple[NDArray, NDArray]:
     """Mean and covariance, divided by n, copies counted; variances of 0 are exactly 0."""
     first = points.X[0].astype(np.float64)
     apart = points.X - first  # a mean of equal numbers need not be that number
@@ -335,7 +335,7 @@ def global_moments(points: Points) -> tuple[NDArray, NDArray]:
     return first + mean, gram(centered, weighted) / points.total
 
 
-def some(points: Points, most: int, rng: np.random.Generator) -> Points:
+def some(points: WeightedPoints, most: int, rng: np.random.Generator) -> WeightedPoints:
     """All points, or so many of them at random."""
     if len(points) <= most:
         return points

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from vicinal.fitting import Validation, em, few_updates
+from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions
-from vicinal.local_components.equations import Points, Shape
+from vicinal.local_components.equations import Shape
 from vicinal.local_components.learning import PATIENCE
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
 
@@ -54,12 +55,12 @@ class _Kernels:
 
     Attributes
     ----------
-    centers : Points
+    centers : WeightedPoints
         With shape (n, d).
     covariances : ndarray of shape (n, d, d)
     """
 
-    centers: Points
+    centers: WeightedPoints
     covariances: NDArray
 
     @cached_property
@@ -113,7 +114,7 @@ class PerPointProblem:
 
     Attributes
     ----------
-    points : Points
+    points : WeightedPoints
     prior : ndarray of shape (n, d, d)
         N_j, covariances that those of the kernels are held to.
     strength : float
@@ -124,7 +125,7 @@ class PerPointProblem:
     engine : Engine
     """
 
-    points: Points
+    points: WeightedPoints
     prior: NDArray
     strength: float
     log_volume: float
@@ -189,7 +190,7 @@ class PerPointProblem:
         return 0.5 * self.strength * float(self.points.counts @ each) / self.points.total
 
 
-def neighborhood_covariances(points: Points, n_neighbors: int) -> NDArray:
+def neighborhood_covariances(points: WeightedPoints, n_neighbors: int) -> NDArray:
     """Covariance of each point and its nearest neighbors, copies counted, shape (n, d, d).
 
     In units of their mean size, in which a round one that counts as one point keeps them
@@ -233,7 +234,7 @@ class PerPointDensity:
 
     Attributes
     ----------
-    points : Points
+    points : WeightedPoints
         Centers, as the user has them.
     mean : ndarray of shape (d,)
     shape : Shape
@@ -242,7 +243,7 @@ class PerPointDensity:
         In coordinates in which these are round.
     """
 
-    points: Points
+    points: WeightedPoints
     mean: NDArray
     shape: Shape
     covariances: NDArray
@@ -250,7 +251,7 @@ class PerPointDensity:
     @property
     def _kernels(self) -> _Kernels:
         centers = self.shape.coordinates(self.points.X - self.mean)
-        return _Kernels(Points(centers, self.points.weights), self.covariances)
+        return _Kernels(self.points.at(centers), self.covariances)
 
     def log_density(self, X: NDArray, engine: Engine) -> NDArray:
         """Logarithm of the density, shape (n,)."""
@@ -287,7 +288,7 @@ class PerPointDensity:
 
 
 def per_point_validation(
-    density: Callable[[NDArray], PerPointDensity], held_back: Points, engine: Engine
+    density: Callable[[NDArray], PerPointDensity], held_back: WeightedPoints, engine: Engine
 ) -> Validation:
     """Mean log-density of points held back, after every update."""
 
@@ -336,7 +337,7 @@ def _scatter(moments: NDArray, totals: NDArray, u: NDArray) -> NDArray:
     return squares - cross - cross.transpose(0, 2, 1) + around
 
 
-def _with_copies(log_others: NDArray, points: Points, kernels: _Kernels) -> NDArray:
+def _with_copies(log_others: NDArray, points: WeightedPoints, kernels: _Kernels) -> NDArray:
     with np.errstate(divide="ignore"):
         copies = np.log(np.maximum(points.counts - 1.0, 0.0))
     return np.logaddexp(log_others, copies + kernels.log_heights)

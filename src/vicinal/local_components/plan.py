@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import Validation
+from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import ParzenDensity
-from vicinal.local_components.equations import Form, Points, leave_one_out
+from vicinal.local_components.equations import Form, leave_one_out
 from vicinal.local_components.learning import N_CHECKS, PATIENCE, Batching, LocalProblem, Penalty
 from vicinal.local_components.search import search
 from vicinal.local_components.selection import choose_penalty
+from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import Engine, Workload
 
 __all__ = ["MAX_ITER", "MOST_LEFT_OUT", "Plan", "mean_leave_one_out", "plain_penalty"]
@@ -46,7 +48,7 @@ class Plan:
     work: Workload
 
     @classmethod
-    def of(cls, settings: Any, points: Points) -> "Plan":
+    def of(cls, settings: LocalSettings, points: WeightedPoints) -> "Plan":
         """From the parameters of the estimator."""
         n, d = points.X.shape
         structure = "full" if settings.covariance == "local" else settings.covariance
@@ -69,7 +71,7 @@ class Plan:
     def penalty(
         self,
         regularization: Any,
-        points: Points,
+        points: WeightedPoints,
         fraction: float,
         engine: Engine,
         rng: np.random.Generator,
@@ -85,7 +87,7 @@ class Plan:
         return search(problem.step, self.form, start) if self.searches else start
 
     def validation(
-        self, problem: LocalProblem, held: Points, rng: np.random.Generator
+        self, problem: LocalProblem, held: WeightedPoints, rng: np.random.Generator
     ) -> Validation:
         """After every update, or some 40 times in stochastic EM, which has an end of its own."""
         if self.batching is None:
@@ -97,7 +99,7 @@ def mean_leave_one_out(
     density: ParzenDensity, engine: Engine, rng: np.random.Generator, most: int | None
 ) -> float:
     """Mean log-likelihood of the points of a density, or so many of them, under all others."""
-    points = Points(density.points.X - density.mean, density.points.weights)
+    points = density.points.at(density.points.X - density.mean)
     rows, queries = np.arange(len(points)), points
     if most is not None and len(points) > most:
         rows = np.sort(rng.choice(len(points), most, replace=False))
@@ -112,7 +114,7 @@ def plain_penalty(regularization: Any) -> Penalty:
     return Penalty(float(regularization), float(regularization))
 
 
-def _batching(settings: Any, n: int) -> Batching | None:
+def _batching(settings: LocalSettings, n: int) -> Batching | None:
     if settings.batch_size is None and settings.n_neighbors is None:
         return None
     size, n_keys = settings.batch_size or n, settings.n_neighbors or n

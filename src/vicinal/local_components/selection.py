@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import CollapseError, few_updates
+from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.splits import hold_back_any
-from vicinal.local_components.equations import Form, Points, Shape
+from vicinal.local_components.equations import Form, Shape
 from vicinal.local_components.learning import (
     GlobalFrame,
     LocalProblem,
@@ -41,11 +42,11 @@ _ENOUGH_HELD, _MOST_FOLDS = 400, 5
 # Sizes of neighborhoods to try.
 _NEIGHBORHOODS = (10, 20, 40, 80, 160, 320)
 
-Fold = tuple[Points, Points]
+Fold = tuple[WeightedPoints, WeightedPoints]
 
 
 def choose_penalty(
-    points: Points,
+    points: WeightedPoints,
     form: Form,
     accelerate: bool,
     fraction: float,
@@ -79,7 +80,7 @@ def choose_penalty(
 
 
 def choose_smoothing(
-    points: Points,
+    points: WeightedPoints,
     shape: Shape,
     mean: NDArray,
     fraction: float,
@@ -92,8 +93,8 @@ def choose_smoothing(
     n = min(len(learning) for learning, _ in folds)
 
     def score(n_neighbors: int) -> float:
-        def of(learning: Points, held: Points) -> float:
-            centers = Points(shape.coordinates(learning.X - mean), learning.weights)
+        def of(learning: WeightedPoints, held: WeightedPoints) -> float:
+            centers = learning.at(shape.coordinates(learning.X - mean))
             prior = neighborhood_covariances(centers, n_neighbors)
             problem = PerPointProblem(centers, prior, n_neighbors, shape.log_volume, engine)
             density = PerPointDensity(learning, mean, shape, problem.scaled().prior)
@@ -106,7 +107,7 @@ def choose_smoothing(
     return max(sizes, key=score)
 
 
-def _folds(points: Points, fraction: float, rng: np.random.Generator) -> list[Fold]:
+def _folds(points: WeightedPoints, fraction: float, rng: np.random.Generator) -> list[Fold]:
     """Points to learn from and points held back, one or several times."""
     n_held = len(hold_back_any(len(points), fraction, rng)[1])
     n_folds = min(_MOST_FOLDS, int(np.ceil(_ENOUGH_HELD / n_held)), len(points) // n_held)
@@ -140,7 +141,7 @@ def _score(
 ) -> float:
     """Mean log-likelihood of the points held back after EM; -inf where it collapses."""
 
-    def of(learning: Points, held: Points) -> float:
+    def of(learning: WeightedPoints, held: WeightedPoints) -> float:
         frame = GlobalFrame.of(learning, form, penalty.global_)
         problem = LocalProblem(learning, frame, form, penalty, engine)
         method = problem.method(accelerate, None, rng)
@@ -154,7 +155,7 @@ def _score(
 def _gaussian_score(folds: list[Fold], nu: float) -> float:
     """Mean log-likelihood of the points held back under a Gaussian, but for a constant."""
 
-    def of(learning: Points, held: Points) -> float:
+    def of(learning: WeightedPoints, held: WeightedPoints) -> float:
         frame = GlobalFrame.of(learning, Form(), nu)
         log_p: NDArray = -0.5 * np.square(frame.inward(held).X).sum(axis=1)
         return float(np.average(log_p, weights=held.weights)) - frame.log_volume
@@ -162,7 +163,7 @@ def _gaussian_score(folds: list[Fold], nu: float) -> float:
     return _mean(folds, of)
 
 
-def _mean(folds: list[Fold], score: Callable[[Points, Points], float]) -> float:
+def _mean(folds: list[Fold], score: Callable[[WeightedPoints, WeightedPoints], float]) -> float:
     try:
         return float(np.mean([score(learning, held) for learning, held in folds]))
     except CollapseError:

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.reservoir import Reservoir
-from vicinal.local_components.equations import Form, Points, Shape
+from vicinal.local_components.equations import Form, Shape
 from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty, global_moments
 from vicinal.neighborhood import Engine
 
@@ -39,10 +40,10 @@ class Stream:
         self.objectives: list[float] = []
 
     @property
-    def points(self) -> Points:
+    def points(self) -> WeightedPoints:
         """The points kept, as the user gave them."""
-        X, weights = self.reservoir.rows
-        return Points(X, None if (weights == 1).all() else weights)
+        X, weights = self.reservoir.kept
+        return WeightedPoints(X, None if (weights == 1).all() else weights)
 
     @property
     def frame(self) -> GlobalFrame:
@@ -57,19 +58,19 @@ class Stream:
         frame = self.frame
         return self.form.shape(frame.covariance_inward(self.scatter)).moved(frame.factor)
 
-    def remember(self, points: Points, scatter: NDArray) -> None:
+    def remember(self, points: WeightedPoints, scatter: NDArray) -> None:
         """Go on from a fit: its points, and its expected scatter in the user's coordinates."""
         self._count(points)
         self.reservoir.add((points.X, points.counts), self.rng)
         self.scatter = scatter
 
-    def learn(self, new: Points, engine: Engine, batch_size: int) -> None:
+    def learn(self, new: WeightedPoints, engine: Engine, batch_size: int) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
         for rows in self._batches(new, batch_size):
             self._update(new[rows], engine)
             self.reservoir.add((new.X[rows], new.counts[rows]), self.rng)
 
-    def _batches(self, new: Points, batch_size: int) -> list[NDArray]:
+    def _batches(self, new: WeightedPoints, batch_size: int) -> list[NDArray]:
         """Positions in parts of about that size; the very first weighs two points, if all do."""
         order = self.rng.permutation(len(new))
         parts = np.array_split(order, -(-len(new) // batch_size))
@@ -79,9 +80,9 @@ class Stream:
         rest = np.array_split(order[enough:], max(1, -(-(len(new) - enough) // batch_size)))
         return [part for part in (order[:enough], *rest) if len(part)]
 
-    def _update(self, batch: Points, engine: Engine) -> None:
+    def _update(self, batch: WeightedPoints, engine: Engine) -> None:
         self._count(batch)
-        keys = _join(batch, self.points) if self.reservoir.n_seen else batch
+        keys = batch.followed_by(self.points) if self.reservoir.n_seen else batch
         problem = LocalProblem(keys, self.frame, self.form, self.penalty, engine)
         frame, before = problem.frame, problem.frame.start(self.form)
         if self.scatter is not None:
@@ -91,7 +92,7 @@ class Stream:
         self.scatter = frame.covariance_outward(kept * before + (1.0 - kept) * new)
         self.objectives.append(objective)
 
-    def _count(self, points: Points) -> None:
+    def _count(self, points: WeightedPoints) -> None:
         """Merge mean and covariance of new points into those of all."""
         mean, covariance = global_moments(points)
         if not self.total:
@@ -103,10 +104,3 @@ class Stream:
         self.covariance += share * (1.0 - share) * np.outer(apart, apart)
         self.mean = self.mean + share * apart
         self.total += points.total
-
-
-def _join(one: Points, other: Points) -> Points:
-    X = np.concatenate([one.X, other.X])
-    if one.weights is None and other.weights is None:
-        return Points(X)
-    return Points(X, np.concatenate([one.counts, other.counts]))

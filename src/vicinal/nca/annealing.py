@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from vicinal.fitting import ValueAndGradient, lbfgs
 from vicinal.fitting.loop import few_updates
 
-__all__ = ["CRITERIA", "anneal"]
+__all__ = ["ORDERS", "anneal"]
 
 # How often the penalty of a dimension on its way out grows, and for how many updates each.
 _RAISES, _UPDATES = 5, 3
@@ -30,7 +30,7 @@ def _row_norm(A: NDArray, covariance: NDArray) -> NDArray:
 
 
 # Which dimension goes next: the one with the least ...
-CRITERIA: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
+ORDERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
     "variance": _direction_variance,
     "projected": _projected_variance,
     "row": _row_norm,
@@ -43,7 +43,7 @@ def anneal(
     P: NDArray,
     n_components: int,
     covariance: NDArray,
-    criterion: str,
+    order: str,
 ) -> NDArray:
     """Map of `n_components` rows from one of more (algorithm 3.2).
 
@@ -57,7 +57,8 @@ def anneal(
     n_components : int
     covariance : ndarray of shape (D, D)
         Of the points.
-    criterion : {"variance", "projected", "row"}
+    order : {"variance", "projected", "row"}
+        By what dimensions are put in order; the least go first.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def anneal(
     """
     while len(A) > n_components:
         k = max(1, int(_AT_ONCE * (len(A) - n_components)))
-        going = np.argsort(CRITERIA[criterion](A, covariance), kind="stable")[:k]
+        going = np.argsort(ORDERS[order](A, covariance), kind="stable")[:k]
         A = np.delete(_fade(objective, A, P, going), going, axis=0)
     return A
 
@@ -78,10 +79,10 @@ def _fade(objective: ValueAndGradient, A: NDArray, P: NDArray, going: NDArray) -
     raise_by = 1.0 / (_RAISES * np.maximum(norms, 1e-300))
 
     def penalized_rows(B: NDArray) -> tuple[float, NDArray]:
-        rows = B @ P
-        value, gradient = objective(rows)
-        value -= float((penalties * np.square(rows)).sum())  # (3.26)
-        return value, (gradient - 2.0 * penalties * rows) @ P.T  # (3.27)
+        A = B @ P
+        value, gradient = objective(A)
+        value -= float((penalties * np.square(A)).sum())  # (3.26)
+        return value, (gradient - 2.0 * penalties * A) @ P.T  # (3.27)
 
     B = np.linalg.solve(P.T, A.T).T
     for _ in range(_RAISES):

@@ -13,8 +13,9 @@ from vicinal.inputs.checks import (
     check_prior,
     check_share,
 )
-from vicinal.nca.annealing import CRITERIA
+from vicinal.nca.annealing import ORDERS
 from vicinal.nca.equations import OBJECTIVES
+from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.neighborhood import LAWS
 
 __all__ = ["check_combination", "check_members", "check_parameters", "check_streaming"]
@@ -29,28 +30,28 @@ _STREAMING = {
 }
 
 
-def check_parameters(model: Any, X: NDArray) -> None:
+def check_parameters(settings: NeighborhoodSettings, X: NDArray) -> None:
     """Check everything but what a recipe depends on (`recipe.choose_recipe`)."""
-    check_choice("objective", model.objective, OBJECTIVES)
-    check_choice("kernel", model.kernel, LAWS)
-    if not isinstance(model.background, bool | np.bool_):
-        check_share("background", model.background)
-    check_combination(model.objective, model.kernel, model.background)
-    check_prior(model.prior, len(model.classes_))
-    _check_numbers(model)
-    check_flag("early_stopping", model.early_stopping, ("auto",))
-    if model.n_components is not None:
+    check_choice("objective", settings.objective, OBJECTIVES)
+    check_choice("kernel", settings.kernel, LAWS)
+    if not isinstance(settings.background, bool | np.bool_):
+        check_share("background", settings.background)
+    check_combination(settings.objective, settings.kernel, settings.background)
+    check_prior(settings.prior, len(settings.classes_))
+    _check_numbers(settings)
+    check_flag("early_stopping", settings.early_stopping, ("auto",))
+    if settings.n_components is not None:
         why = f", the number of features, for X of shape {X.shape}"
-        check_count("n_components", model.n_components, 1, X.shape[1], why)
-    _check_annealing(model, X.shape[1])
+        check_count("n_components", settings.n_components, 1, X.shape[1], why)
+    _check_annealing(settings, X.shape[1])
 
 
-def check_members(model: Any, labels: NDArray, weights: NDArray | None) -> None:
+def check_members(settings: NeighborhoodSettings, labels: NDArray, weights: NDArray | None) -> None:
     """Refuse a class whose only member could never have a neighbor of its own."""
-    alone = np.bincount(labels, weights, minlength=len(model.classes_)) == 1
-    if model.objective == "log" and alone.any() and not model.background:
+    alone = np.bincount(labels, weights, minlength=len(settings.classes_)) == 1
+    if settings.objective == "log" and alone.any() and not settings.background:
         raise ValueError(
-            f"class {model.classes_[alone.argmax()]!r} has one member, whose log p is -inf "
+            f"class {settings.classes_[alone.argmax()]!r} has one member, whose log p is -inf "
             "under objective='log': drop it, merge it, or use objective='accuracy'."
         )
 
@@ -71,10 +72,10 @@ def check_combination(objective: str, kernel: str, background: Any) -> None:
         )
 
 
-def check_streaming(model: Any) -> bool:
+def check_streaming(settings: NeighborhoodSettings) -> bool:
     """Refuse in `partial_fit` what only a whole data set can give."""
     for name, values in _STREAMING.items():
-        value = getattr(model, name)
+        value = getattr(settings, name)
         if value not in values:
             raise ValueError(
                 f"partial_fit learns by Adam from rows as they come: {name}={value!r} needs all "
@@ -83,24 +84,24 @@ def check_streaming(model: Any) -> bool:
     return True
 
 
-def _check_numbers(model: Any) -> None:
-    check_nonnegative("tol", model.tol)
-    if not (isinstance(model.regularization, str) and model.regularization == "auto"):
-        check_nonnegative("regularization", model.regularization)
-    check_share("validation_fraction", model.validation_fraction)
-    check_count("reservoir_size", model.reservoir_size, 2)
+def _check_numbers(settings: NeighborhoodSettings) -> None:
+    check_nonnegative("tol", settings.tol)
+    if not (isinstance(settings.regularization, str) and settings.regularization == "auto"):
+        check_nonnegative("regularization", settings.regularization)
+    check_share("validation_fraction", settings.validation_fraction)
+    check_count("reservoir_size", settings.reservoir_size, 2)
     for name in ("max_iter", "n_iter_no_change", "n_neighbors"):
-        if getattr(model, name) is not None:
-            check_count(name, getattr(model, name), 1)
-    if model.batch_size is not None:
-        check_count("batch_size", model.batch_size, 2)
+        if getattr(settings, name) is not None:
+            check_count(name, getattr(settings, name), 1)
+    if settings.batch_size is not None:
+        check_count("batch_size", settings.batch_size, 2)
 
 
-def _check_annealing(model: Any, n_features: int) -> None:
-    check_flag("annealing", model.annealing, tuple(CRITERIA))
-    if model.annealing and (model.n_components or n_features) >= n_features:
+def _check_annealing(settings: NeighborhoodSettings, n_features: int) -> None:
+    check_flag("annealing", settings.annealing, tuple(ORDERS))
+    if settings.annealing and (settings.n_components or n_features) >= n_features:
         raise ValueError(
-            f"annealing={model.annealing!r} fades dimensions out until n_components are left, "
-            f"but n_components={model.n_components} keeps all {n_features}: set n_components "
+            f"annealing={settings.annealing!r} fades dimensions out until n_components are left, "
+            f"but n_components={settings.n_components} keeps all {n_features}: set n_components "
             "below the number of features, or annealing=False."
         )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from vicinal.inputs.points import LabeledPoints
 from vicinal.nca.background import ClassGaussians
 from vicinal.neighborhood import (
     DIFFERENT,
@@ -32,8 +33,7 @@ from vicinal.neighborhood import (
 __all__ = [
     "OBJECTIVES",
     "Evaluation",
-    "Model",
-    "Sample",
+    "Objective",
     "class_counts",
     "class_log_priors",
     "class_log_weights",
@@ -47,51 +47,22 @@ OBJECTIVES = ("accuracy", "log")
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Points with their classes.
-
-    Attributes
-    ----------
-    features : ndarray of shape (n, D)
-    labels : ndarray of int, shape (n,)
-    weights : ndarray of shape (n,), optional
-        Positive; weight k means k copies of the point.
-    """
-
-    features: NDArray
-    labels: NDArray
-    weights: NDArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __getitem__(self, rows: NDArray | slice) -> "Sample":
-        weights = None if self.weights is None else self.weights[rows]
-        return Sample(self.features[rows], self.labels[rows], weights)
-
-    @property
-    def total(self) -> float:
-        """Number of points, copies counted."""
-        return float(len(self.labels)) if self.weights is None else float(self.weights.sum())
-
-
-@dataclass(frozen=True)
-class Model:
+class Objective:
     """What is maximized.
 
     Attributes
     ----------
     law : Law
-    objective : {"accuracy", "log"}
+    criterion : {"accuracy", "log"}
         Σ p_i or Σ log p_i.
     prior : {"empirical", "uniform"} or ndarray of shape (n_classes,)
+    n_classes : int
     background : ClassGaussians, optional
         The Gaussian of each class.
-    n_classes : int
     """
 
     law: Law
-    objective: str
+    criterion: str
     prior: str | NDArray
     n_classes: int
     background: ClassGaussians | None = None
@@ -117,38 +88,38 @@ class _Parts(NamedTuple):
     total: NDArray
 
 
-def class_log_weights(model: Model, counts: NDArray) -> NDArray:
+def class_log_weights(objective: Objective, counts: NDArray) -> NDArray:
     """log(π_c / N_c) of each class, up to a constant (3.11, 3.12, with 1/N_c' inside the sum).
 
     The empirical prior π_c = N_c / N cancels against 1 / N_c: that is classic
     NCA, where every key weighs the same.
     """
-    if isinstance(model.prior, str) and model.prior == "empirical":
+    if isinstance(objective.prior, str) and objective.prior == "empirical":
         return np.full(len(counts), -np.log(counts.sum()))
-    weights = class_log_priors(model, counts) - np.log(np.maximum(counts, np.finfo(float).tiny))
+    weights = class_log_priors(objective, counts) - np.log(np.maximum(counts, np.finfo(float).tiny))
     return np.where(counts > 0, weights, -np.inf)
 
 
-def class_log_priors(model: Model, counts: NDArray) -> NDArray:
+def class_log_priors(objective: Objective, counts: NDArray) -> NDArray:
     """log π_c."""
-    if not isinstance(model.prior, str):
-        return np.log(model.prior)
-    if model.prior == "uniform":
+    if not isinstance(objective.prior, str):
+        return np.log(objective.prior)
+    if objective.prior == "uniform":
         return np.full(len(counts), -np.log(len(counts)))
     return _log(counts) - np.log(counts.sum())
 
 
-def class_counts(sample: Sample, n_classes: int) -> NDArray:
+def class_counts(points: LabeledPoints, n_classes: int) -> NDArray:
     """N_c, copies counted, shape (n_classes,)."""
-    return np.bincount(sample.labels, sample.weights, minlength=n_classes).astype(np.float64)
+    return np.bincount(points.labels, points.weights, minlength=n_classes).astype(np.float64)
 
 
 def evaluate(
     A: NDArray,
-    model: Model,
+    objective: Objective,
     engine: Engine,
-    queries: Sample,
-    keys: Sample | None = None,
+    queries: LabeledPoints,
+    keys: LabeledPoints | None = None,
     own: NDArray | None = None,
     logit: float = 0.0,
 ) -> Evaluation:
@@ -157,10 +128,10 @@ def evaluate(
     Parameters
     ----------
     A : ndarray of shape (d, D)
-    model : Model
+    objective : Objective
     engine : Engine
-    queries : Sample
-    keys : Sample, optional
+    queries : LabeledPoints
+    keys : LabeledPoints, optional
         None: the queries, each against all others. Otherwise rows against
         other points (4.1 to 4.4).
     own : ndarray of int, optional
@@ -168,25 +139,25 @@ def evaluate(
     logit : float, default=0.0
         b of the share β = sigmoid(b) of the background, where there is one.
     """
-    pairs = _pairs(A, model, queries, keys, own)
-    rows = engine.rows(pairs, model.law).finish()
+    pairs = _pairs(A, objective, queries, keys, own)
+    rows = engine.rows(pairs, objective.law).finish()
     source = queries if keys is None else keys
-    gaussian = _background_log_masses(A, model, queries, source, logit)
-    parts = _parts(rows, model, pairs, queries, source, gaussian, logit)
+    gaussian = _background_log_masses(A, objective, queries, source, logit)
+    parts = _parts(rows, objective, pairs, queries, source, gaussian, logit)
     log_p, log_q = _own_and_other(parts)
-    each, slope = mean_terms(model.objective, log_p)
+    each, slope = mean_terms(objective.criterion, log_p)
     weights = 1.0 if queries.weights is None else queries.weights
     # d log p_i = (1 - p_i) (d log same - d log different)
     pull = weights * slope * np.exp(log_q)
     signed = np.stack([-pull, pull])  # DIFFERENT, SAME
     coefficients = -signed * _ratio(parts.factor + rows.log_slope, parts.total)
-    columns = engine.columns(pairs, model.law, rows.log_slope, coefficients)
-    key_features = None if keys is None else keys.features
-    gradient = 2.0 * scatter(pairs, rows, coefficients, columns, queries.features, key_features)
+    columns = engine.columns(pairs, objective.law, rows.log_slope, coefficients)
+    key_X = None if keys is None else keys.X
+    gradient = 2.0 * scatter(pairs, rows, coefficients, columns, queries.X, key_X)
     logit_gradient = 0.0
-    if model.background is not None and gaussian is not None:
+    if objective.background is not None and gaussian is not None:
         responsibility = _responsibilities(gaussian, queries.labels, signed, parts.total)
-        gradient = gradient + model.background.gradient(A, queries.features, responsibility)
+        gradient = gradient + objective.background.gradient(A, queries.X, responsibility)
         # d log β / db = 1 - β, d log(1 - β) / db = -β: the shares of both add to one.
         beta = float(expit(logit))
         kernel = (signed * _ratio(parts.kernel, parts.total)).sum()
@@ -194,13 +165,13 @@ def evaluate(
     return Evaluation(float(np.sum(weights * each)), gradient, logit_gradient)
 
 
-def mean_terms(objective: str, log_p: NDArray) -> tuple[NDArray, NDArray]:
+def mean_terms(criterion: str, log_p: NDArray) -> tuple[NDArray, NDArray]:
     """What each point adds to the objective, and its derivative in log p_i, shape (n,) each.
 
     Under "log" a point without any neighbor of its class counts nothing: that
     happens to the only member of a class in a batch.
     """
-    if objective == "accuracy":
+    if criterion == "accuracy":
         p = np.exp(log_p)
         return p, p
     alone = np.isneginf(log_p)
@@ -209,19 +180,19 @@ def mean_terms(objective: str, log_p: NDArray) -> tuple[NDArray, NDArray]:
 
 def own_class_log_probabilities(
     A: NDArray,
-    model: Model,
+    objective: Objective,
     engine: Engine,
-    queries: Sample,
-    keys: Sample | None = None,
+    queries: LabeledPoints,
+    keys: LabeledPoints | None = None,
     own: NDArray | None = None,
     logit: float = 0.0,
 ) -> NDArray:
     """log p_i of each query's own class (3.2), shape (n,); arguments as for `evaluate`."""
-    pairs = _pairs(A, model, queries, keys, own)
-    rows = engine.rows(pairs, model.law, moments=False).finish()
+    pairs = _pairs(A, objective, queries, keys, own)
+    rows = engine.rows(pairs, objective.law, moments=False).finish()
     source = queries if keys is None else keys
-    gaussian = _background_log_masses(A, model, queries, source, logit)
-    parts = _parts(rows, model, pairs, queries, source, gaussian, logit)
+    gaussian = _background_log_masses(A, objective, queries, source, logit)
+    parts = _parts(rows, objective, pairs, queries, source, gaussian, logit)
     return _own_and_other(parts)[0]
 
 
@@ -233,58 +204,63 @@ def penalized(
 
 
 def _pairs(
-    A: NDArray, model: Model, queries: Sample, keys: Sample | None, own: NDArray | None
+    A: NDArray,
+    objective: Objective,
+    queries: LabeledPoints,
+    keys: LabeledPoints | None,
+    own: NDArray | None,
 ) -> Pairs:
     """Every query against every key, keys weighed by their copies and their class's prior."""
     Zq = _project(queries, A)
     source = queries if keys is None else keys
-    log_weights = None if source.weights is None else np.log(source.weights)
-    if not _is_classic(model):
-        by_class = class_log_weights(model, class_counts(source, model.n_classes))[source.labels]
+    log_weights = source.log_counts
+    if not _is_classic(objective):
+        counts = class_counts(source, objective.n_classes)
+        by_class = class_log_weights(objective, counts)[source.labels]
         log_weights = by_class if log_weights is None else by_class + log_weights
     if keys is None:
         return Pairs.among(Zq, queries.labels, log_weights)
     return Pairs(Zq, _project(keys, A), queries.labels, keys.labels, log_weights, own)
 
 
-def _project(sample: Sample, A: NDArray) -> NDArray:
-    return times(sample.features, A.T.astype(sample.features.dtype))
+def _project(points: LabeledPoints, A: NDArray) -> NDArray:
+    return times(points.X, A.T.astype(points.X.dtype))
 
 
-def _is_classic(model: Model) -> bool:
+def _is_classic(objective: Objective) -> bool:
     """Whether constants of the density cancel, and with them who is left out of N_c."""
-    empirical = isinstance(model.prior, str) and model.prior == "empirical"
-    return empirical and model.background is None
+    empirical = isinstance(objective.prior, str) and objective.prior == "empirical"
+    return empirical and objective.background is None
 
 
 def _parts(
     rows: Rows,
-    model: Model,
+    objective: Objective,
     pairs: Pairs,
-    queries: Sample,
-    keys: Sample,
+    queries: LabeledPoints,
+    keys: LabeledPoints,
     gaussian: NDArray | None,
     logit: float,
 ) -> _Parts:
     """Masses of both parts: keys, copies of the query itself, background."""
     factor = np.zeros(rows.log_mass.shape)
     kernel = rows.log_mass.copy()
-    counts = class_counts(keys, model.n_classes)
+    counts = class_counts(keys, objective.n_classes)
     is_key = np.zeros(len(queries), dtype=bool) if pairs.own is None else pairs.own >= 0
     weight = np.ones(len(queries)) if queries.weights is None else queries.weights
     if queries.weights is not None:
         copies = _log(np.where(is_key, weight - 1.0, 0.0))  # at distance 0, k = 1
-        if not _is_classic(model):
-            copies = copies + class_log_weights(model, counts)[queries.labels]
+        if not _is_classic(objective):
+            copies = copies + class_log_weights(objective, counts)[queries.labels]
         kernel[SAME] = np.logaddexp(kernel[SAME], copies)
-    if not _is_classic(model):
+    if not _is_classic(objective):
         n = counts[queries.labels]
         others = n - np.where(is_key, np.minimum(weight, 1.0), 0.0)
         factor[SAME] += np.log(n / np.where(others > 0, others, n))
     if gaussian is None:
         return _Parts(factor, kernel + factor, kernel + factor)
     # log(1 - β), and the constant that makes the kernel a density.
-    factor += model.law.log_normalizer(pairs.shape[2]) - np.logaddexp(0.0, logit)
+    factor += objective.law.log_normalizer(pairs.shape[2]) - np.logaddexp(0.0, logit)
     kernel = kernel + factor
     return _Parts(factor, kernel, np.logaddexp(kernel, _by_part(gaussian, queries.labels)))
 
@@ -299,15 +275,15 @@ def _own_and_other(parts: _Parts) -> tuple[NDArray, NDArray]:
 
 
 def _background_log_masses(
-    A: NDArray, model: Model, queries: Sample, keys: Sample, logit: float
+    A: NDArray, objective: Objective, queries: LabeledPoints, keys: LabeledPoints, logit: float
 ) -> NDArray | None:
     """log(β π_c N(z_i | A μ_c, A Σ_c Aᵀ)), shape (n, n_classes)."""
-    if model.background is None:
+    if objective.background is None:
         return None
-    counts = class_counts(keys, model.n_classes)
+    counts = class_counts(keys, objective.n_classes)
     log_beta = -np.logaddexp(0.0, -logit)
-    densities = model.background.log_densities(A, queries.features)
-    return densities + class_log_priors(model, counts) + log_beta
+    densities = objective.background.log_densities(A, queries.X)
+    return densities + class_log_priors(objective, counts) + log_beta
 
 
 def _by_part(by_class: NDArray, labels: NDArray) -> NDArray:

@@ -14,14 +14,15 @@ from vicinal.fitting import run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
+from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.units import check_reach
 from vicinal.metric import LinearMapMixin
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
-from vicinal.nca.equations import Model, Sample
+from vicinal.nca.equations import Objective
 from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
-from vicinal.nca.preparation import plain_model, prepare, start_stream
+from vicinal.nca.preparation import plain_objective, prepare, start_stream
 from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
 from vicinal.neighborhood import Workload, choose_engine, times
 from vicinal.neighborhood.threads import on_own_threads
@@ -316,7 +317,7 @@ class NeighborhoodComponents(
 
         def fitted(parameters: NDArray) -> dict[str, Any]:
             A, logit = ready.coordinates.unpack(parameters)
-            return self._fitted_attributes(A, logit, ready.data, ready.model)
+            return self._fitted_attributes(A, logit, ready.data, ready.objective)
 
         validation = None
         if recipe.early_stopping:
@@ -381,7 +382,7 @@ class NeighborhoodComponents(
         before = self.classes_ if hasattr(self, "components_") else None
         self.classes_, labels = check_known_classes(targets, classes, before)
         check_parameters(self, points)
-        model = plain_model(self)
+        objective = plain_objective(self)
         if first:
             self._stream = start_stream(self, points, labels, weights, self._generator())
         stream, size = self._stream, self.batch_size or BATCH_SIZE
@@ -390,11 +391,11 @@ class NeighborhoodComponents(
             self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
         )
         self.engine_ = engine.name
-        stream.learn(Sample(points, labels, weights), model, engine, size)
+        stream.learn(LabeledPoints(points, weights, labels=labels), objective, engine, size)
         self.components_ = stream.map.astype(points.dtype)
         keys = stream.keys
-        projected = Sample(times(keys.features, self.components_.T), keys.labels, keys.weights)
-        self._classifier = Classifier.of(projected, model)
+        projected = keys.at(times(keys.X, self.components_.T))
+        self._classifier = Classifier.of(projected, objective)
         self._fitted_with = self._parameters(*ASKED_OF_PREDICTIONS)
         self._forget("_index", "validation_score_", "background_", "recipe_", "converged_")
         self.n_iter_, self.objective_ = len(stream.objectives), stream.objectives[-1]
@@ -419,7 +420,7 @@ class NeighborhoodComponents(
         return points, targets, weights
 
     def _fitted_attributes(
-        self, A: NDArray, logit: float, data: TrainingSet, model: Model
+        self, A: NDArray, logit: float, data: TrainingSet, objective: Objective
     ) -> dict[str, Any]:
         """All that transform and predict need."""
         features = data.features
@@ -430,15 +431,15 @@ class NeighborhoodComponents(
             "n_features_in_": features.X.shape[1],
             "_fitted_with": self._parameters(*ASKED_OF_PREDICTIONS),
         }
-        projected = Sample(times(features.X, components.T), data.labels, data.weights)
-        if model.background is not None:
+        projected = LabeledPoints(times(features.X, components.T), data.weights, labels=data.labels)
+        if objective.background is not None:
             attributes["background_"] = float(scipy.special.expit(logit))
             # Queries are projected as they are, without taking the mean off first.
             shift = components.astype(np.float64) @ features.center
-            covariances = A @ model.background.covariances @ A.T
-            gaussians = ClassGaussians(model.background.means @ A.T + shift, covariances)
-            model = replace(model, background=gaussians)
-        return {**attributes, "_classifier": Classifier.of(projected, model, logit)}
+            covariances = A @ objective.background.covariances @ A.T
+            gaussians = ClassGaussians(objective.background.means @ A.T + shift, covariances)
+            objective = replace(objective, background=gaussians)
+        return {**attributes, "_classifier": Classifier.of(projected, objective, logit)}
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probability of each class: its share in the soft neighborhood, weighed by the prior.

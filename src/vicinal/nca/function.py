@@ -17,10 +17,11 @@ from vicinal.inputs.checks import (
     check_weights,
 )
 from vicinal.inputs.features import Features, moments
+from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.units import check_reach
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_combination
-from vicinal.nca.equations import OBJECTIVES, Model, Sample, evaluate, penalized
+from vicinal.nca.equations import OBJECTIVES, Objective, evaluate, penalized
 from vicinal.neighborhood import LAWS, Workload, choose_engine
 from vicinal.neighborhood.threads import on_own_threads
 
@@ -115,14 +116,14 @@ def objective(
     center = np.average(points, axis=0, weights=weights).astype(points.dtype)
     features = Features(points, center, 1.0)
     check_combination(objective, kernel, background)
-    model = Model(LAWS[kernel], objective, check_prior(prior, len(classes)), len(classes))
+    goal = Objective(LAWS[kernel], objective, check_prior(prior, len(classes)), len(classes))
     logit = 0.0
     if background is not None:
         logit = float(scipy.special.logit(check_share("background", background)))
         known = moments(features, labels, len(classes), weights)
-        model = replace(model, background=ClassGaussians.of(features, labels, known, weights))
+        goal = replace(goal, background=ClassGaussians.of(features, labels, known, weights))
     work = Workload(len(points), len(points), len(linear_map))
     chosen, _ = choose_engine(engine, work, tolerance=tolerance)
-    sample = Sample(features[:], labels, weights)
-    found = evaluate(linear_map, model, chosen, sample, logit=logit)
+    given = LabeledPoints(features[:], weights, labels=labels)
+    found = evaluate(linear_map, goal, chosen, given, logit=logit)
     return penalized(found.value, found.gradient, linear_map, penalty)

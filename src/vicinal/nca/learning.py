@@ -21,12 +21,12 @@ from vicinal.fitting import (
     search_offset,
 )
 from vicinal.inputs.features import Features
+from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.nca.batches import Batches
 from vicinal.nca.equations import (
     Evaluation,
-    Model,
-    Sample,
+    Objective,
     evaluate,
     mean_terms,
     own_class_log_probabilities,
@@ -35,7 +35,7 @@ from vicinal.nca.equations import (
 from vicinal.nca.recipe import Recipe
 from vicinal.neighborhood import Engine
 
-__all__ = ["Coordinates", "Problem", "TrainingSet"]
+__all__ = ["Coordinates", "NeighborhoodProblem", "TrainingSet"]
 
 EXACT = {"lbfgs": lbfgs, "cg": conjugate_gradients, "bold-driver": bold_driver}
 
@@ -98,83 +98,82 @@ class TrainingSet:
     features : Features
     labels : ndarray of shape (n,)
     weights : ndarray of shape (n,) or None
-    rows : ndarray or None
-        Those that are not held back; None: all.
+    positions : ndarray or None
+        Of the rows that are not held back; None: all.
     """
 
     features: Features
     labels: NDArray
     weights: NDArray | None = None
-    rows: NDArray | None = None
+    positions: NDArray | None = None
 
     def __len__(self) -> int:
-        return len(self.labels) if self.rows is None else len(self.rows)
+        return len(self.labels) if self.positions is None else len(self.positions)
 
     @property
     def learning_weights(self) -> NDArray | None:
         """Weights of all rows, 0 for those that are held back."""
-        if self.rows is None:
+        if self.positions is None:
             return self.weights
         weights = np.zeros(len(self.labels))
-        weights[self.rows] = 1.0 if self.weights is None else self.weights[self.rows]
+        weights[self.positions] = 1.0 if self.weights is None else self.weights[self.positions]
         return weights
 
-    def sample(self, which: NDArray | slice, dtype: type | None = None) -> Sample:
-        """Points by their position among the rows to learn from."""
-        rows = which if self.rows is None else self.rows[which]
-        weights = None if self.weights is None else self.weights[rows]
-        return Sample(
-            self.features.take(rows, dtype or self.features.dtype), self.labels[rows], weights
-        )
+    def points(self, which: NDArray | slice, dtype: type | None = None) -> LabeledPoints:
+        """Points by their place among those to learn from."""
+        taken = which if self.positions is None else self.positions[which]
+        weights = None if self.weights is None else self.weights[taken]
+        X = self.features.take(taken, dtype or self.features.dtype)
+        return LabeledPoints(X, weights, labels=self.labels[taken])
 
     def project(self, A: NDArray) -> NDArray:
         """All rows to learn from under a map."""
         Z = self.features.project(A)
-        return Z if self.rows is None else Z[self.rows]
+        return Z if self.positions is None else Z[self.positions]
 
     def subset(self, size: int, rng: np.random.Generator) -> "TrainingSet":
         """Some of the rows to learn from, chosen once."""
-        rows = np.arange(len(self.labels)) if self.rows is None else self.rows
-        if size >= len(rows):
+        known = np.arange(len(self.labels)) if self.positions is None else self.positions
+        if size >= len(known):
             return self
-        chosen = np.sort(rng.choice(len(rows), size, replace=False))
-        return TrainingSet(self.features, self.labels, self.weights, rows[chosen])
+        chosen = np.sort(rng.choice(len(known), size, replace=False))
+        return TrainingSet(self.features, self.labels, self.weights, known[chosen])
 
 
 class _Ahead:
     """Loads the next batch while the present one is worked on, in a thread of its own."""
 
-    def __init__(self, load: Callable[[NDArray], Sample]) -> None:
+    def __init__(self, load: Callable[[NDArray], LabeledPoints]) -> None:
         self._load = load
-        self._waiting: tuple[NDArray, Thread, list[Sample]] | None = None
+        self._waiting: tuple[NDArray, Thread, list[LabeledPoints]] | None = None
 
-    def get(self, rows: NDArray, following: NDArray | None) -> Sample:
-        """The batch of these rows; start on the following one."""
-        sample = None
-        if self._waiting is not None and self._waiting[0] is rows:
+    def get(self, positions: NDArray, following: NDArray | None) -> LabeledPoints:
+        """The batch at these positions; start on the following one."""
+        batch = None
+        if self._waiting is not None and self._waiting[0] is positions:
             _, thread, loaded = self._waiting
             thread.join()
-            sample = loaded.pop() if loaded else None  # empty if loading failed: it will again
-        if sample is None:
-            sample = self._load(rows)
+            batch = loaded.pop() if loaded else None  # empty if loading failed: it will again
+        if batch is None:
+            batch = self._load(positions)
         self._waiting = None if following is None else self._begin(following)
-        return sample
+        return batch
 
-    def _begin(self, rows: NDArray) -> tuple[NDArray, Thread, list[Sample]]:
-        loaded: list[Sample] = []
-        thread = Thread(target=lambda: loaded.append(self._load(rows)), daemon=True)
+    def _begin(self, positions: NDArray) -> tuple[NDArray, Thread, list[LabeledPoints]]:
+        loaded: list[LabeledPoints] = []
+        thread = Thread(target=lambda: loaded.append(self._load(positions)), daemon=True)
         thread.start()
-        return rows, thread, loaded
+        return positions, thread, loaded
 
 
 @dataclass(frozen=True)
-class Problem:
+class NeighborhoodProblem:
     """The mean objective, less the penalty, over the training points.
 
     Attributes
     ----------
     data : TrainingSet
-    model : Model
+    objective : Objective
     engine : Engine
     coordinates : Coordinates
     penalty : float
@@ -182,15 +181,15 @@ class Problem:
     """
 
     data: TrainingSet
-    model: Model
+    objective: Objective
     engine: Engine
     coordinates: Coordinates
     penalty: float
 
     @cached_property
-    def everything(self) -> Sample:
+    def everything(self) -> LabeledPoints:
         """All rows to learn from, in memory."""
-        return self.data.sample(slice(None))
+        return self.data.points(slice(None))
 
     def method(
         self,
@@ -213,7 +212,7 @@ class Problem:
     def exact(self, parameters: NDArray) -> tuple[float, NDArray]:
         """Over all points, each against all others."""
         A, logit = self.coordinates.unpack(parameters)
-        found = evaluate(A, self.model, self.engine, self.everything, logit=logit)
+        found = evaluate(A, self.objective, self.engine, self.everything, logit=logit)
         return self._finish(found, A, self.everything.total)
 
     def batched(self, recipe: Recipe, rng: np.random.Generator) -> ValueAndGradient:
@@ -221,16 +220,16 @@ class Problem:
         size = recipe.batch_size or len(self.data)
         batches = Batches(recipe.batching, len(self.data), size, rng, self.data.project)
         # float32: the choice of the batch is noise enough.
-        loader = _Ahead(lambda rows: self.data.sample(rows, np.float32))
+        loader = _Ahead(lambda positions: self.data.points(positions, np.float32))
 
         def of_next_batch(parameters: NDArray) -> tuple[float, NDArray]:
             A, logit = self.coordinates.unpack(parameters)
-            rows = batches.next(A)
+            chosen = batches.next(A)
             if recipe.batching == "stochastic":
-                queries, keys, own = self.everything[rows], self.everything, rows
+                queries, keys, own = self.everything[chosen], self.everything, chosen
             else:
-                queries, keys, own = loader.get(rows, batches.peek()), None, None
-            found = evaluate(A, self.model, self.engine, queries, keys, own, logit)
+                queries, keys, own = loader.get(chosen, batches.peek()), None, None
+            found = evaluate(A, self.objective, self.engine, queries, keys, own, logit)
             return self._finish(found, A, queries.total)
 
         return of_next_batch
@@ -240,15 +239,15 @@ class Problem:
     ) -> Validation:
         """Mean objective of the points held back, against points to learn from."""
         whole = TrainingSet(self.data.features, self.data.labels, self.data.weights, held_back)
-        queries = whole.sample(slice(None))
-        keys = self.data.subset(MOST_VALIDATION_KEYS, rng).sample(slice(None))
+        queries = whole.points(slice(None))
+        keys = self.data.subset(MOST_VALIDATION_KEYS, rng).points(slice(None))
 
         def score(parameters: NDArray) -> float:
             A, logit = self.coordinates.unpack(parameters)
             log_p = own_class_log_probabilities(
-                A, self.model, self.engine, queries, keys, logit=logit
+                A, self.objective, self.engine, queries, keys, logit=logit
             )
-            each, _ = mean_terms(self.model.objective, log_p)
+            each, _ = mean_terms(self.objective.criterion, log_p)
             return float(np.average(each, weights=queries.weights))
 
         every = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
@@ -260,11 +259,11 @@ class Problem:
         self, recipe: Recipe, rng: np.random.Generator
     ) -> Callable[[NDArray], float]:
         """The objective over one batch that stays the same, where no points are held back."""
-        fixed = self.data.subset(recipe.batch_size or len(self.data), rng).sample(slice(None))
+        fixed = self.data.subset(recipe.batch_size or len(self.data), rng).points(slice(None))
 
         def score(parameters: NDArray) -> float:
             A, logit = self.coordinates.unpack(parameters)
-            found = evaluate(A, self.model, self.engine, fixed, logit=logit)
+            found = evaluate(A, self.objective, self.engine, fixed, logit=logit)
             return self._finish(found, A, fixed.total)[0]
 
         return score

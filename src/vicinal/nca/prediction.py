@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from vicinal.compiling.libraries import importing
+from vicinal.inputs.points import LabeledPoints
 from vicinal.nca.background import ClassGaussians
-from vicinal.nca.equations import Model, Sample, class_counts, class_log_priors, class_log_weights
+from vicinal.nca.equations import Objective, class_counts, class_log_priors, class_log_weights
 from vicinal.neighborhood import GAUSSIAN, LAWS, Engine, Law, Pairs, log_shares
 
 __all__ = ["Classifier", "nearest_index"]
@@ -47,17 +48,17 @@ class Classifier:
     background_log_weights: NDArray | None = None
 
     @classmethod
-    def of(cls, keys: Sample, model: Model, logit: float = 0.0) -> "Classifier":
-        """From projected points, with the projected Gaussians as the model's background."""
-        counts = class_counts(keys, model.n_classes)
-        log_weights = class_log_weights(model, counts)
-        known = (keys.features, keys.labels, keys.weights)
-        if model.background is None:
-            return cls(*known, log_weights, model.law.name)
+    def of(cls, keys: LabeledPoints, objective: Objective, logit: float = 0.0) -> "Classifier":
+        """From projected points, with the projected Gaussians as the background."""
+        counts = class_counts(keys, objective.n_classes)
+        log_weights = class_log_weights(objective, counts)
+        known = (keys.X, keys.labels, keys.weights)
+        if objective.background is None:
+            return cls(*known, log_weights, objective.law.name)
         log_weights = log_weights - np.logaddexp(0.0, logit)  # log(1 - β)
-        log_weights = log_weights + model.law.log_normalizer(keys.features.shape[1])
-        behind = class_log_priors(model, counts) - np.logaddexp(0.0, -logit)
-        return cls(*known, log_weights, model.law.name, model.background, behind)
+        log_weights = log_weights + objective.law.log_normalizer(keys.X.shape[1])
+        behind = class_log_priors(objective, counts) - np.logaddexp(0.0, -logit)
+        return cls(*known, log_weights, objective.law.name, objective.background, behind)
 
     def log_probabilities(
         self, queries: NDArray, engine: Engine, index: Any = None, k: int | None = None
@@ -95,7 +96,7 @@ class Classifier:
         return log_mass
 
     def _nearest_log_masses(self, queries: NDArray, law: Law, index: Any, k: int) -> NDArray:
-        """The same over the k nearest keys only."""
+        """log Σ_{j in c} w_j k over the k nearest keys of each query only."""
         who, distance = index(queries, min(k, len(self.keys)))
         s = np.square(distance, dtype=np.float64)
         with np.errstate(divide="ignore"):

@@ -21,13 +21,14 @@ from vicinal.inputs.starts import (
 )
 from vicinal.nca.annealing import anneal
 from vicinal.nca.background import ClassGaussians
-from vicinal.nca.equations import Model, evaluate
-from vicinal.nca.learning import Coordinates, Problem, TrainingSet
+from vicinal.nca.equations import Objective, evaluate
+from vicinal.nca.learning import Coordinates, NeighborhoodProblem, TrainingSet
 from vicinal.nca.recipe import BATCHED_PENALTY, Recipe
+from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.nca.stream import Stream
 from vicinal.neighborhood import LAWS, Engine, Workload, choose_engine
 
-__all__ = ["Preparation", "plain_model", "prepare", "start_stream"]
+__all__ = ["Preparation", "plain_objective", "prepare", "start_stream"]
 
 # Annealing evaluates maps of many rows many times: on this many points at most.
 _ANNEALING_SAMPLE = 2000
@@ -46,7 +47,7 @@ class Preparation:
         Rows to learn from.
     held_back : ndarray
         Positions of the others.
-    model : Model
+    objective : Objective
     coordinates : Coordinates
     start : ndarray
         In the solver's coordinates.
@@ -56,7 +57,7 @@ class Preparation:
 
     data: TrainingSet
     held_back: NDArray
-    model: Model
+    objective: Objective
     coordinates: Coordinates
     start: NDArray
     penalty: float
@@ -69,13 +70,15 @@ class Preparation:
             n_keys = n_keys if recipe.batching == "stochastic" else n_queries
         return Workload(n_queries, n_keys, self.coordinates.shape[0], recipe.max_iter)
 
-    def problem(self, engine: Engine) -> Problem:
+    def problem(self, engine: Engine) -> NeighborhoodProblem:
         """The objective, to be computed by this engine."""
-        return Problem(self.data, self.model, engine, self.coordinates, self.penalty)
+        return NeighborhoodProblem(
+            self.data, self.objective, engine, self.coordinates, self.penalty
+        )
 
 
 def prepare(
-    settings: Any,
+    settings: NeighborhoodSettings,
     points: NDArray,
     labels: NDArray,
     weights: NDArray | None,
@@ -85,25 +88,25 @@ def prepare(
     """From checked data and the estimator's parameters to a problem for a solver."""
     data, held_back = _divide(settings, points, labels, weights, recipe, rng)
     known = moments(data.features, labels, len(settings.classes_), data.learning_weights)
-    model, logit = _model(settings, data, known)
-    A = _start(settings, data, known, model, logit, rng)
+    objective, logit = _objective(settings, data, known)
+    A = _start(settings, data, known, objective, logit, rng)
     start, coordinates = _coordinates(settings, A, known, logit)
     penalty = _penalty(settings, recipe, known, data.features.unit)
     _check_penalty(settings, penalty, A)
     if recipe.batching == "subsample":
         data = data.subset(recipe.batch_size or len(data), rng)
-    return Preparation(data, held_back, model, coordinates, start, penalty)
+    return Preparation(data, held_back, objective, coordinates, start, penalty)
 
 
-def plain_model(settings: Any) -> Model:
+def plain_objective(settings: NeighborhoodSettings) -> Objective:
     """What is maximized, without background."""
     n_classes = len(settings.classes_)
     prior = check_prior(settings.prior, n_classes)
-    return Model(LAWS[settings.kernel], settings.objective, prior, n_classes)
+    return Objective(LAWS[settings.kernel], settings.objective, prior, n_classes)
 
 
 def start_stream(
-    settings: Any,
+    settings: NeighborhoodSettings,
     points: NDArray,
     labels: NDArray,
     weights: NDArray | None,
@@ -128,7 +131,7 @@ def start_stream(
 
 
 def _divide(
-    settings: Any,
+    settings: NeighborhoodSettings,
     points: NDArray,
     labels: NDArray,
     weights: NDArray | None,
@@ -146,23 +149,25 @@ def _divide(
     return TrainingSet(features, labels, weights, rows), held_back
 
 
-def _model(settings: Any, data: TrainingSet, known: Moments) -> tuple[Model, float]:
+def _objective(
+    settings: NeighborhoodSettings, data: TrainingSet, known: Moments
+) -> tuple[Objective, float]:
     """What is maximized, and the logit of β at the start."""
-    model = plain_model(settings)
+    objective = plain_objective(settings)
     if settings.background is False:
-        return model, 0.0
+        return objective, 0.0
     # To learn β, start where background and each kernel weigh the same (thesis 4.6).
     equal = 1.0 / (1.0 + float(known.counts.mean()))
     beta = equal if settings.background is True else float(settings.background)
     gaussians = ClassGaussians.of(data.features, data.labels, known, data.learning_weights)
-    return replace(model, background=gaussians), float(scipy.special.logit(beta))
+    return replace(objective, background=gaussians), float(scipy.special.logit(beta))
 
 
 def _start(
-    settings: Any,
+    settings: NeighborhoodSettings,
     data: TrainingSet,
     known: Moments,
-    model: Model,
+    objective: Objective,
     logit: float,
     rng: np.random.Generator,
 ) -> NDArray:
@@ -174,11 +179,11 @@ def _start(
     if not settings.annealing:
         return _first_map(settings, settings.init, d, data, known)
     full_rank = _first_map(settings, settings.init, D, data, known)
-    return _annealed(settings, full_rank, data, known, model, logit, rng)
+    return _annealed(settings, full_rank, data, known, objective, logit, rng)
 
 
 def _first_map(
-    settings: Any, init: Any, n_components: int, data: TrainingSet, known: Moments
+    settings: NeighborhoodSettings, init: Any, n_components: int, data: TrainingSet, known: Moments
 ) -> NDArray:
     features, n_columns = data.features, data.features.X.shape[1]
     if not isinstance(init, str):
@@ -215,31 +220,32 @@ def _last_map(components: NDArray, n_components: int, features: Features) -> NDA
 
 
 def _annealed(
-    settings: Any,
+    settings: NeighborhoodSettings,
     full_rank: NDArray,
     data: TrainingSet,
     known: Moments,
-    model: Model,
+    objective: Objective,
     logit: float,
     rng: np.random.Generator,
 ) -> NDArray:
-    sample = data.subset(_ANNEALING_SAMPLE, rng).sample(slice(None))
-    work = Workload(len(sample), len(sample), len(full_rank), 100)
+    points = data.subset(_ANNEALING_SAMPLE, rng).points(slice(None))
+    work = Workload(len(points), len(points), len(full_rank), 100)
     engine, _ = choose_engine(
         settings.engine, work, tolerance=settings.tolerance, n_jobs=settings.n_jobs
     )
 
-    def objective(A: NDArray) -> tuple[float, NDArray]:
-        found = evaluate(A, model, engine, sample, logit=logit)
-        return found.value / sample.total, found.gradient / sample.total
+    def mean_objective(A: NDArray) -> tuple[float, NDArray]:
+        found = evaluate(A, objective, engine, points, logit=logit)
+        return found.value / points.total, found.gradient / points.total
 
     _, P = solver_coordinates(full_rank, known)
-    criterion = "projected" if settings.annealing is True else str(settings.annealing)
-    return anneal(objective, full_rank, P, settings.n_components, known.total, criterion)
+    order = "projected" if settings.annealing is True else str(settings.annealing)
+    n_components = settings.n_components or len(full_rank)
+    return anneal(mean_objective, full_rank, P, n_components, known.total, order)
 
 
 def _coordinates(
-    settings: Any, A: NDArray, known: Moments, logit: float
+    settings: NeighborhoodSettings, A: NDArray, known: Moments, logit: float
 ) -> tuple[NDArray, Coordinates]:
     B, P = solver_coordinates(A, known)
     logit_unit = 0.0
@@ -250,7 +256,7 @@ def _coordinates(
     return coordinates.pack(B), coordinates
 
 
-def _penalty(settings: Any, recipe: Recipe, known: Moments, unit: float) -> float:
+def _penalty(settings: NeighborhoodSettings, recipe: Recipe, known: Moments, unit: float) -> float:
     """λ for features in standard units; the user's λ speaks of the features as they are."""
     if recipe.penalty_share is None:
         return float(settings.regularization) / unit / unit  # their square could overflow
@@ -259,7 +265,7 @@ def _penalty(settings: Any, recipe: Recipe, known: Moments, unit: float) -> floa
     return recipe.penalty_share * float(np.trace(known.total)) / float(known.counts.sum())
 
 
-def _check_penalty(settings: Any, penalty: float, A: NDArray) -> None:
+def _check_penalty(settings: NeighborhoodSettings, penalty: float, A: NDArray) -> None:
     """Refuse λ whose penalty is all there is, by orders of magnitude that numbers cannot bridge."""
     if isinstance(settings.regularization, str):
         return

@@ -5,6 +5,7 @@ from typing import Any
 
 from vicinal.inputs.checks import check_choice, check_count
 from vicinal.nca.batches import BATCHINGS
+from vicinal.nca.settings import NeighborhoodSettings
 
 __all__ = ["EXACT_SOLVERS", "SOLVERS", "Recipe", "choose_recipe"]
 
@@ -64,13 +65,13 @@ class Recipe:
         return {**known, "regularization": regularization}
 
 
-def choose_recipe(model: Any, n: int) -> Recipe:
+def choose_recipe(settings: NeighborhoodSettings, n: int) -> Recipe:
     """Complete the parameters of an estimator for `n` training points."""
-    check_choice("solver", model.solver, SOLVERS)
-    check_choice("batching", model.batching, ("auto", "full", "subsample", *BATCHINGS))
-    batching, why = _batching(model, n)
+    check_choice("solver", settings.solver, SOLVERS)
+    check_choice("batching", settings.batching, ("auto", "full", "subsample", *BATCHINGS))
+    batching, why = _batching(settings, n)
     batched = batching in BATCHINGS
-    solver = model.solver
+    solver = settings.solver
     if solver == "auto":
         solver = "adam" if batched else "lbfgs"
     elif solver in EXACT_SOLVERS and batched:
@@ -79,41 +80,42 @@ def choose_recipe(model: Any, n: int) -> Recipe:
             f"batching={batching!r} does not give: use solver='adam' or 'sgd', or batching='full' "
             "or 'subsample'."
         )
-    batch_size = _batch_size(model, batching, n)
+    batch_size = _batch_size(settings, batching, n)
     return Recipe(
         solver,
         batching,
         batch_size,
-        _penalty_share(model, batched),
-        batched if model.early_stopping == "auto" else bool(model.early_stopping),
-        model.max_iter or _max_iter(solver, n, batch_size),
+        _penalty_share(settings, batched),
+        batched if settings.early_stopping == "auto" else bool(settings.early_stopping),
+        settings.max_iter or _max_iter(solver, n, batch_size),
         why,
     )
 
 
-def _batching(model: Any, n: int) -> tuple[str, str]:
-    if model.batching != "auto":
-        return model.batching, f"batching={model.batching!r} asked for by name"
-    if model.solver in EXACT_SOLVERS:
-        return "full", f"solver={model.solver!r} asked for by name: exact objective"
-    limit = EXACT_UP_TO if model.solver == "auto" else BATCH_SIZE
-    if model.batch_size is not None:
-        limit = check_count("batch_size", model.batch_size, 2)
+def _batching(settings: NeighborhoodSettings, n: int) -> tuple[str, str]:
+    if settings.batching != "auto":
+        return settings.batching, f"batching={settings.batching!r} asked for by name"
+    if settings.solver in EXACT_SOLVERS:
+        return "full", f"solver={settings.solver!r} asked for by name: exact objective"
+    limit = EXACT_UP_TO if settings.solver == "auto" else BATCH_SIZE
+    if settings.batch_size is not None:
+        limit = check_count("batch_size", settings.batch_size, 2)
     if n <= limit:
         return "full", f"{n} points, at most {limit}: exact objective"
     return "random", f"{n} points, more than {limit}: random batches"
 
 
-def _batch_size(model: Any, batching: str, n: int) -> int | None:
+def _batch_size(settings: NeighborhoodSettings, batching: str, n: int) -> int | None:
     if batching == "full":
-        if model.batch_size is not None and model.batching == "full":
+        if settings.batch_size is not None and settings.batching == "full":
             raise ValueError(
-                f"batch_size={model.batch_size} has no meaning with batching='full': leave it None."
+                f"batch_size={settings.batch_size} has no meaning with batching='full': leave "
+                "it None."
             )
         return None
-    if model.batch_size is None:
+    if settings.batch_size is None:
         return min(n, BATCH_SIZES.get(batching, BATCH_SIZE))
-    return min(n, check_count("batch_size", model.batch_size, 2))
+    return min(n, check_count("batch_size", settings.batch_size, 2))
 
 
 def _max_iter(solver: str, n: int, batch_size: int | None) -> int:
@@ -123,9 +125,9 @@ def _max_iter(solver: str, n: int, batch_size: int | None) -> int:
     return min(max(updates, FEWEST_UPDATES), MOST_UPDATES)
 
 
-def _penalty_share(model: Any, batched: bool) -> float | None:
-    if model.regularization != "auto":
+def _penalty_share(settings: NeighborhoodSettings, batched: bool) -> float | None:
+    if settings.regularization != "auto":
         return None
     if batched:
         return BATCHED_PENALTY
-    return 0.0 if model.solver in EXACT_SOLVERS else EXACT_PENALTY
+    return 0.0 if settings.solver in EXACT_SOLVERS else EXACT_PENALTY

@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 
 from vicinal.fitting import Adam
 from vicinal.inputs.features import Features
+from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.reservoir import Reservoir
 from vicinal.nca.batches import split
-from vicinal.nca.equations import Model, Sample, evaluate, penalized
+from vicinal.nca.equations import Objective, evaluate, penalized
 from vicinal.nca.learning import ADAM_RATE, Coordinates
 from vicinal.neighborhood import Engine
 
@@ -58,28 +59,30 @@ class Stream:
         return self.coordinates.unpack(self.parameters)[0] / self.unit
 
     @property
-    def keys(self) -> Sample:
+    def keys(self) -> LabeledPoints:
         """The points kept, as the user gave them."""
         kept = self._kept
-        return Sample(kept.features * self.unit + self.center, kept.labels, kept.weights)
+        return kept.at(kept.X * self.unit + self.center)
 
     @property
-    def _kept(self) -> Sample:
-        features, labels, weights = self.reservoir.rows
-        return Sample(features, labels, None if (weights == 1).all() else weights)
+    def _kept(self) -> LabeledPoints:
+        X, labels, weights = self.reservoir.kept
+        return LabeledPoints(X, None if (weights == 1).all() else weights, labels=labels)
 
-    def learn(self, new: Sample, model: Model, engine: Engine, batch_size: int) -> None:
+    def learn(
+        self, new: LabeledPoints, objective: Objective, engine: Engine, batch_size: int
+    ) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
-        new = Sample((new.features - self.center) / self.unit, new.labels, new.weights)
-        for rows in split(self.rng.permutation(len(new)), batch_size):
-            self._update(new[rows], model, engine)
-            batch = new[rows]
-            self.reservoir.add((batch.features, batch.labels, _weights(batch)), self.rng)
+        new = new.at((new.X - self.center) / self.unit)
+        for positions in split(self.rng.permutation(len(new)), batch_size):
+            batch = new[positions]
+            self._update(batch, objective, engine)
+            self.reservoir.add((batch.X, batch.labels, batch.counts), self.rng)
 
-    def _update(self, batch: Sample, model: Model, engine: Engine) -> None:
-        keys = _join(batch, self._kept) if self.reservoir.n_seen else batch
+    def _update(self, batch: LabeledPoints, objective: Objective, engine: Engine) -> None:
+        keys = batch.followed_by(self._kept) if self.reservoir.n_seen else batch
         A, _ = self.coordinates.unpack(self.parameters)
-        found = evaluate(A, model, engine, batch, keys, np.arange(len(batch)))
+        found = evaluate(A, objective, engine, batch, keys, np.arange(len(batch)))
         n_seen = self.reservoir.n_seen + len(batch)
         penalty = self.penalty if self.penalty_share is None else self.penalty_share / n_seen
         value, gradient = penalized(
@@ -89,16 +92,3 @@ class Stream:
         step = self.adam.step(self.coordinates.gradient(gradient, 0.0), rate)
         self.parameters = self.parameters + step
         self.objectives.append(value)
-
-
-def _join(one: Sample, other: Sample) -> Sample:
-    """Both, one after the other; without weights where neither has any."""
-    features = np.concatenate([one.features, other.features])
-    labels = np.concatenate([one.labels, other.labels])
-    if one.weights is None and other.weights is None:
-        return Sample(features, labels)
-    return Sample(features, labels, np.concatenate([_weights(one), _weights(other)]))
-
-
-def _weights(sample: Sample) -> NDArray:
-    return np.ones(len(sample)) if sample.weights is None else sample.weights

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import RegularGridInterpolator
 
+from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components import log_density
-from vicinal.local_components.equations import Points, Shape
+from vicinal.local_components.equations import Shape
 from vicinal.local_components.per_point import PerPointDensity
 from vicinal.neighborhood import Workload, choose_engine
 from vicinal.report.models import (
@@ -151,7 +152,7 @@ def marginal_log_density(model: Any, plane: Plane, Q: NDArray) -> NDArray:
     G = model.gaussian_components_.astype(np.float64)
     centered = points.X.astype(np.float64) - mean
     centers = centered - (centered @ G.T) @ (G @ S)  # G Σ: the directions that G measures
-    placed = Points((centers + mean - plane.center) @ D.T, points.weights)
+    placed = points.at((centers + mean - plane.center) @ D.T)
     if not hasattr(model, "local_covariances_"):
         return log_density(
             Q, placed.X, covariance=D @ S @ D.T, weights=placed.weights, tolerance=_TOLERANCE
@@ -159,7 +160,9 @@ def marginal_log_density(model: Any, plane: Plane, Q: NDArray) -> NDArray:
     return _of_local_kernels(placed, D @ model.local_covariances_ @ D.T, D @ S @ D.T, Q)
 
 
-def _of_local_kernels(placed: Points, covariances: NDArray, shared: NDArray, Q: NDArray) -> NDArray:
+def _of_local_kernels(
+    placed: WeightedPoints, covariances: NDArray, shared: NDArray, Q: NDArray
+) -> NDArray:
     """The same where every kernel has a covariance of its own."""
     shape, mean = Shape.of(shared), placed.X.mean(axis=0)
     round_ = shape.inverse @ covariances @ shape.inverse.T

@@ -54,6 +54,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
     },
     "vicinal.nca.learning.Coordinates": {"P": "finite D D"},
     "vicinal.fitting.stochastic.Adam": {},
+    "vicinal.inputs.points.WeightedPoints": {"X": "finite n D", "weights": "positive n"},
     "vicinal.inputs.reservoir.Reservoir": {},
     "vicinal.local_components.estimator.LocalComponents": {
         "n_features_in_": "size D",
@@ -67,21 +68,20 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "_stream": "Stream",
     },
     "vicinal.local_components.density.ParzenDensity": {
-        "points": "Points",
+        "points": "WeightedPoints",
         "points.X": "finite n D",
         "mean": "finite D",
         "shape": "Shape",
         "shape.factor": "finite D D",
     },
     "vicinal.local_components.per_point.PerPointDensity": {
-        "points": "Points",
+        "points": "WeightedPoints",
         "points.X": "finite n D",
         "mean": "finite D",
         "shape": "Shape",
         "shape.factor": "finite D D",
         "covariances": "finite n D D",
     },
-    "vicinal.local_components.equations.Points": {"X": "finite n D", "weights": "positive n"},
     "vicinal.local_components.equations.Shape": {
         "factor": "finite D D",
         "inverse": "finite D D",

@@ -1,0 +1,83 @@
+"""Points to learn from or to compare with, and how often each of them counts."""
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["LabeledPoints", "WeightedPoints"]
+
+
+@dataclass(frozen=True)
+class WeightedPoints:
+    """Points, and how often each counts.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    weights : ndarray of shape (n,), optional
+        Positive; weight k means k copies of the point. None: every point counts once.
+    """
+
+    X: NDArray
+    weights: NDArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, which: NDArray | slice) -> Self:
+        return replace(self, X=self.X[which], weights=_part(self.weights, which))
+
+    @property
+    def counts(self) -> NDArray:
+        """Copies of each point, shape (n,)."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def log_counts(self) -> NDArray | None:
+        """Logarithm of the counts, None where all are 1."""
+        return None if self.weights is None else np.log(self.weights)
+
+    @property
+    def total(self) -> float:
+        """Number of points, copies counted."""
+        return float(len(self)) if self.weights is None else float(self.weights.sum())
+
+    def at(self, X: NDArray) -> Self:
+        """The points in other coordinates."""
+        return replace(self, X=X)
+
+    def followed_by(self, others: Self) -> Self:
+        """These points and then the others; without weights where neither have any."""
+        weights = None
+        if self.weights is not None or others.weights is not None:
+            weights = np.concatenate([self.counts, others.counts])
+        return replace(self, X=np.concatenate([self.X, others.X]), weights=weights)
+
+
+@dataclass(frozen=True)
+class LabeledPoints(WeightedPoints):
+    """Points whose classes are known.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    weights : ndarray of shape (n,), optional
+        Positive; weight k means k copies of the point. None: every point counts once.
+    labels : ndarray of int, shape (n,)
+    """
+
+    labels: NDArray = field(kw_only=True)
+
+    def __getitem__(self, which: NDArray | slice) -> Self:
+        return replace(super().__getitem__(which), labels=self.labels[which])
+
+    def followed_by(self, others: Self) -> Self:
+        """These points and then the others; without weights where neither have any."""
+        labels = np.concatenate([self.labels, others.labels])
+        return replace(super().followed_by(others), labels=labels)
+
+
+def _part(weights: NDArray | None, which: NDArray | slice) -> NDArray | None:
+    return None if weights is None else weights[which]

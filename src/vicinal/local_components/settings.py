@@ -1,0 +1,24 @@
+"""What the parts of a fit read of the estimator."""
+
+from typing import Any, Protocol
+
+__all__ = ["LocalSettings"]
+
+
+class LocalSettings(Protocol):
+    """Parameters of `LocalComponents`."""
+
+    covariance: str
+    gaussian: str | None
+    rank: int | None
+    smoothing: int | str
+    regularization: Any
+    batch_size: int | None
+    n_neighbors: int | None
+    discount: float
+    accelerate: bool
+    max_iter: int | None
+    tol: float
+    early_stopping: bool
+    validation_fraction: float
+    reservoir_size: int

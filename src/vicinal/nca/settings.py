@@ -1,0 +1,38 @@
+"""What the parts of a fit read of the estimator."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NeighborhoodSettings"]
+
+
+class NeighborhoodSettings(Protocol):
+    """Parameters of `NeighborhoodComponents`, and the classes it has found."""
+
+    n_components: int | None
+    init: Any
+    objective: str
+    kernel: str
+    background: bool | float
+    prior: Any
+    solver: str
+    batching: str
+    batch_size: int | None
+    annealing: bool | str
+    regularization: float | str
+    max_iter: int | None
+    tol: float
+    early_stopping: bool | str
+    validation_fraction: float
+    n_iter_no_change: int | None
+    reservoir_size: int
+    n_neighbors: int | None
+    engine: str
+    tolerance: float
+    warm_start: bool
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+
+    classes_: NDArray
