@@ -74,7 +74,7 @@ def _objective(rng, table):
         "A": scale * rng.normal(size=(int(rng.choice([1, 2])), d)),
         "X": table.X,
         "y": table.y,
-        "kernel": str(rng.choice(["gaussian", "compact"])),
+        "kernel": str(rng.choice(["gaussian", "compact", "student"])),
         "objective": str(rng.choice(["accuracy", "log"])),
         "sample_weight": table.sample_weight,
         "regularization": float(rng.choice([0.0, 1.0, 1e200])),

@@ -29,7 +29,8 @@ CHOICES = {
         "n_components": [1, 2, 3, 50],
         "init": ["rca", "lda", "pca", "identity", "random"],
         "objective": ["log"],
-        "kernel": ["compact"],
+        "kernel": ["compact", "student"],
+        "degrees_of_freedom": [0.1, 1.0, 1e6, 0.0],
         "background": [True, 0.1],
         "prior": ["uniform"],
         "solver": ["lbfgs", "cg", "bold-driver", "sgd", "adam"],
@@ -48,6 +49,8 @@ CHOICES = {
     LocalComponents: {
         **_SEEDS,
         "covariance": ["diag", "spherical", "low_rank", "local"],
+        "kernel": ["student"],
+        "degrees_of_freedom": [0.1, 1.0, 1e6, 0.0],
         "gaussian": ["em", "search"],
         "rank": [1, 2, 30],
         "smoothing": [1, 5, 1000],

@@ -50,6 +50,7 @@ CASES = {
     "nca float32": lambda: nca().fit(X.astype(np.float32), Y),
     "nca columns first": lambda: nca().fit(np.asfortranarray(X), Y),
     "nca weights": lambda: nca(prior=[0.2, 0.3, 0.5]).fit(X, Y, WEIGHTS),
+    "nca student": lambda: nca(kernel="student", degrees_of_freedom=2.0).fit(X, Y),
     "nca compact": lambda: nca(kernel="compact").fit(X, Y),
     "nca background": lambda: nca(kernel="compact", background=True).fit(X, Y),
     "nca neighbors": lambda: nca(n_neighbors=5).fit(X, NAMES),

@@ -17,6 +17,7 @@ from vicinal.inputs.units import SQUARES, check_spread
 from vicinal.local_components.equations import STRUCTURES
 from vicinal.local_components.learning import Penalty, constant_column
 from vicinal.local_components.settings import LocalSettings
+from vicinal.neighborhood import GAUSSIAN, GAUSSIAN_MIXTURES, Law, law_named
 
 __all__ = [
     "COVARIANCES",
@@ -43,6 +44,8 @@ _STREAMING: dict[str, tuple[Any, ...]] = {
 def check_parameters(settings: LocalSettings, n_features: int) -> None:
     """Raise an error that names the argument, its value and what to do."""
     check_choice("covariance", settings.covariance, COVARIANCES)
+    check_choice("kernel", settings.kernel, GAUSSIAN_MIXTURES)
+    law = law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
     if settings.gaussian is not None:
         check_choice("gaussian", settings.gaussian, ("em", "search"))
     _check_rank(settings, n_features)
@@ -61,6 +64,7 @@ def check_parameters(settings: LocalSettings, n_features: int) -> None:
     else:
         check_count("smoothing", settings.smoothing, 1)
     _check_together(settings)
+    _check_law(settings, law)
 
 
 def check_streaming(settings: LocalSettings) -> bool:
@@ -158,3 +162,18 @@ def _check_together(settings: LocalSettings) -> None:
         if value is not None and (settings.covariance == "local" or settings.gaussian == "search"):
             whom = "covariance='local'" if settings.covariance == "local" else "gaussian='search'"
             raise ValueError(f"{name}={value} cannot be combined with {whom}: drop one of them.")
+
+
+def _check_law(settings: LocalSettings, law: Law) -> None:
+    """Refuse what is derived for Gaussian kernels only."""
+    if law == GAUSSIAN:
+        return
+    for name, wanted, value in (
+        ("gaussian", None, settings.gaussian),
+        ("covariance", "full", "local" if settings.covariance == "local" else "full"),
+    ):
+        if value != wanted:
+            raise ValueError(
+                f"kernel={law.name!r} cannot be combined with {name}={value!r}, for which EM is "
+                f"exact with Gaussian kernels only: set {name}={wanted!r}, or kernel='gaussian'."
+            )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Shape, log_density
-from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
+from vicinal.neighborhood import Engine, Pairs
 
 __all__ = ["Density", "ParzenDensity"]
 
@@ -68,21 +68,24 @@ class ParzenDensity:
 
     def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
         """A center, moved by a draw from its kernel; around the mean in Gaussian directions."""
-        Z = self._coordinates(draw_centers(self.points, n, rng))
+        Z, local = self._coordinates(draw_centers(self.points, n, rng)), slice(self.shape.n_local)
         Z[:, self.shape.n_local :] = 0.0
-        return self._points(Z + rng.standard_normal(Z.shape))
+        noise = rng.standard_normal(Z.shape)
+        noise[:, local] *= self.shape.law.draw_widths(n, rng)
+        return self._points(Z + noise)
 
     def climb(self, X: NDArray, engine: Engine) -> NDArray:
         """To the mean of the kernels around, and of the Gaussian, which is 0."""
         local = slice(self.shape.n_local)
         queries, keys = self._coordinates(X), self._coordinates(self.points.X)
         pairs = Pairs(
-            queries[:, local] / np.sqrt(2.0),
-            keys[:, local] / np.sqrt(2.0),
+            queries[:, local] / self.shape.unit,
+            keys[:, local] / self.shape.unit,
             key_log_weights=self.points.log_counts,
         )
         Z = np.zeros_like(queries)
-        Z[:, local] = np.sqrt(2.0) * engine.rows(pairs, GAUSSIAN).finish().centroid[0]
+        rows = engine.rows(pairs, self.shape.law).finish()
+        Z[:, local] = self.shape.unit * rows.centroid[0]
         return self._points(Z)
 
     def _coordinates(self, X: NDArray) -> NDArray:

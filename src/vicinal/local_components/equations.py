@@ -4,10 +4,14 @@ A density of points x = μ + F z: in the first, local coordinates of z a Parzen
 density with round kernels of width 1, in the others, if there are any, one
 standard Gaussian. It is fitted by EM on the leave-one-out likelihood, and its
 E-step is the shared computation: the λ_ij are the soft neighbor weights of the
-local coordinates (over √2), and the scatter of all coordinates gives C_L.
+local coordinates, and the scatter of all coordinates gives C_L.
+
+Kernels of another law than the Gaussian are mixtures of Gaussians of many widths. EM then weighs
+a pair once more, by the expected precision of its Gaussian, -2k'/k in the units of the law: λ_ij
+times that is what engines call a slope, and all else stays as it is.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, norm, svd
 
 from vicinal.inputs.points import WeightedPoints
-from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, Rows, symmetric_scatter, times
+from vicinal.neighborhood import GAUSSIAN, Engine, Law, Pairs, Rows, symmetric_scatter, times
 
 __all__ = [
     "STRUCTURES",
@@ -30,8 +34,6 @@ __all__ = [
 
 # What a covariance that all kernels share may look like.
 STRUCTURES = ("full", "diag", "spherical", "low_rank")
-
-_ROOT2 = float(np.sqrt(2.0))
 
 # Directions whose local variance is the global one up to rounding count as local: at the start of
 # Algorithm 1 all of them are. By proposition 1 it makes no difference to the bound.
@@ -48,15 +50,18 @@ class Shape:
         F = B⁻ᵀ for the paper's B = (B_L, B_G).
     n_local : int
         Number of Parzen coordinates, which come first; the others are Gaussian.
+    law : Law
+        Of the kernels.
     """
 
     factor: NDArray
     n_local: int
+    law: Law = GAUSSIAN
 
     @classmethod
-    def of(cls, covariance: NDArray) -> "Shape":
-        """Kernels of that covariance, without a Gaussian part."""
-        return cls(np.linalg.cholesky(covariance), len(covariance))
+    def of(cls, covariance: NDArray, law: Law = GAUSSIAN) -> "Shape":
+        """Kernels of that covariance (of a law, its scale matrix), without a Gaussian part."""
+        return cls(np.linalg.cholesky(covariance), len(covariance), law)
 
     @cached_property
     def units(self) -> NDArray:
@@ -101,12 +106,23 @@ class Shape:
 
     @property
     def log_normalizer(self) -> float:
-        """log of (2π)^(-d/2) |det B|."""
-        return -0.5 * len(self.factor) * float(np.log(2.0 * np.pi)) - self.log_volume
+        """log of |det B| (2π)^(-d/2), or of what the law has for its part of that power."""
+        n_gaussian = len(self.factor) - self.n_local
+        local = self.law.log_normalizer(self.n_local) - self.n_local * np.log(self.unit)
+        return float(local) - 0.5 * n_gaussian * float(np.log(2.0 * np.pi)) - self.log_volume
+
+    @property
+    def unit(self) -> float:
+        """What round coordinates are divided by for the law: √2 for exp(-s)."""
+        return float(np.sqrt(self.law.squared_width))
 
     def coordinates(self, X: NDArray) -> NDArray:
         """Z = X B, shape (n, d)."""
         return times(X.astype(np.float64, copy=False), self.inverse.T)
+
+    def for_law(self, X: NDArray) -> NDArray:
+        """Round coordinates in which kernels are k(s), shape (n, d)."""
+        return self.coordinates(X) / self.unit
 
     def log_gaussian(self, Z: NDArray) -> NDArray:
         """Exponent of the Gaussian part, -½ |B_Gᵀ (x - μ)|², shape (n,)."""
@@ -114,7 +130,7 @@ class Shape:
 
     def moved(self, outer: NDArray) -> "Shape":
         """The shape of points y = outer x."""
-        return Shape(outer @ self.factor, self.n_local)
+        return replace(self, factor=outer @ self.factor)
 
 
 @dataclass(frozen=True)
@@ -128,11 +144,14 @@ class Form:
         For "low_rank".
     gaussian : bool
         Whether directions may be modeled by a Gaussian; needs "full".
+    law : Law
+        Of the kernels.
     """
 
     structure: str = "full"
     rank: int = 0
     gaussian: bool = False
+    law: Law = GAUSSIAN
 
     def restrict(self, covariance: NDArray) -> NDArray:
         """The covariance of this structure with the least log |Σ| + tr Σ⁻¹ C."""
@@ -156,7 +175,7 @@ class Form:
         if self.gaussian:
             n_local = max(1, int(np.searchsorted(variances, _AS_WIDE_AS_THE_DATA)))
             variances = np.append(variances[:n_local], np.ones(len(variances) - n_local))
-        return Shape(directions * np.sqrt(variances), n_local)
+        return Shape(directions * np.sqrt(variances), n_local, self.law)
 
 
 class ExpectedScatter(NamedTuple):
@@ -187,11 +206,13 @@ def expected_scatter(
     """
     if keys is None:
         keys, own = queries, np.arange(len(queries))
-    pairs, rows, log_p, others = _look_around(shape, engine, queries, keys, own, moments=True)
-    # Copies of the point itself take their share of λ, at distance 0.
-    share = (queries.counts * others)[None, :]
-    columns = engine.columns(pairs, GAUSSIAN, rows.log_slope, share, moments=False)
-    outer = _ROOT2 * shape.factor
+    pairs, rows, log_p, log_mass = _look_around(shape, engine, queries, keys, own, moments=True)
+    # λ, times 2 -k'/k in units of the law. Copies of the point itself take their share of λ, at
+    # distance 0.
+    weight = 2.0 / shape.law.squared_width * np.exp(rows.log_slope[0] - log_mass)
+    share = (queries.counts * weight)[None, :]
+    columns = engine.columns(pairs, shape.law, rows.log_slope, share, moments=False)
+    outer = shape.unit * shape.factor
     C = outer @ symmetric_scatter(pairs, rows, share, columns.total) @ outer.T / queries.total
     return ExpectedScatter(_mean(log_p, queries), 0.5 * (C + C.T))
 
@@ -210,12 +231,12 @@ def log_density(shape: Shape, engine: Engine, queries: NDArray, points: Weighted
     """
     Z = shape.coordinates(queries)
     pairs = Pairs(
-        Z / _ROOT2,
-        shape.coordinates(points.X) / _ROOT2,
+        Z / shape.unit,
+        shape.for_law(points.X),
         key_log_weights=points.log_counts,
         n_near=shape.n_local,
     )
-    rows = engine.rows(pairs, GAUSSIAN, moments=False).finish()
+    rows = engine.rows(pairs, shape.law, moments=False).finish()
     log_parzen = rows.log_mass[0] - np.log(points.total)
     return log_parzen + shape.log_gaussian(Z) + shape.log_normalizer
 
@@ -228,23 +249,23 @@ def _look_around(
     own: NDArray | None,
     moments: bool,
 ) -> tuple[Pairs, Rows, NDArray, NDArray]:
-    """Pairs, their rows pass, leave-one-out log-densities, and λ's share of other points."""
+    """Pairs, their rows pass, leave-one-out log-densities, and log masses with own copies."""
     Z = shape.coordinates(queries.X)
-    # Over √2, so that exp(-s) is the kernel; Gaussian coordinates are carried along.
-    points = Z / _ROOT2
+    # So that k(s) is the kernel; Gaussian coordinates are carried along.
+    points = Z / shape.unit
     pairs = Pairs(
         points,
-        points if keys is queries else shape.coordinates(keys.X) / _ROOT2,
+        points if keys is queries else shape.for_law(keys.X),
         key_log_weights=keys.log_counts,
         own=own,
         n_near=shape.n_local,
     )
-    rows = engine.rows(pairs, GAUSSIAN, moments=moments).finish()
+    rows = engine.rows(pairs, shape.law, moments=moments).finish()
     is_key = np.zeros(len(queries)) if own is None else (own >= 0).astype(float)
     log_mass = _with_copies(rows.log_mass[0], is_key * (queries.counts - 1.0))
     n_keys = keys.total - is_key * np.minimum(queries.counts, 1.0)
     log_p = log_mass - np.log(n_keys) + shape.log_gaussian(Z) + shape.log_normalizer
-    return pairs, rows, log_p, np.exp(rows.log_mass[0] - log_mass)
+    return pairs, rows, log_p, log_mass
 
 
 def _mean(values: NDArray, points: WeightedPoints) -> float:

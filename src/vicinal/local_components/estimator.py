@@ -79,6 +79,13 @@ class LocalComponents(
         Shape of the kernels. "low_rank": of rank `rank` plus a multiple of the
         identity. "local": one for every point (Manifold Parzen windows), like that
         of the points around it; where clusters differ in shape.
+    kernel : {"gaussian", "student"}, default="gaussian"
+        "student": kernels are Student's t of `degrees_of_freedom`, mixtures of
+        Gaussians of many widths: far points stay likely, and a few of them do not
+        widen the others' kernels. EM is exact, one more weight per pair. Not with a
+        Gaussian part, nor with ``covariance="local"``.
+    degrees_of_freedom : float, default=3.0
+        ν of ``kernel="student"``: the smaller, the heavier its tails.
     gaussian : {"em", "search"}, optional
         Model some directions, which need not be features, by a Gaussian. "em":
         those in which EM finds kernels as wide as the data. "search": also look
@@ -146,7 +153,8 @@ class LocalComponents(
     ----------
     covariance_ : ndarray of shape (n_features, n_features)
         Σ, of the kernels; in Gaussian directions, of the data. With
-        ``covariance="local"`` the shared one.
+        ``covariance="local"`` the shared one, with ``kernel="student"`` their scale
+        matrix.
     components_ : ndarray of shape (n_local, n_features)
         Map to coordinates in which the kernels are round. Without a Gaussian
         part each coordinate is as close as can be to the feature it comes from,
@@ -188,7 +196,10 @@ class LocalComponents(
     -----
     The likelihood has no upper bound for n ≤ 2d - 2 points in d dimensions, and
     where in some direction every point has a twin (a binary feature, repeated
-    rows): the fit then stops with an error; a positive `regularization` cures it.
+    rows): the fit then stops with an error; a positive `regularization`, or "auto",
+    cures it. Student's kernels forgive points without a twin: a share
+    1 / (ν + d) of them leaves the likelihood without a bound still, as in data that
+    were rounded.
     One step of EM is the method of Manifold Parzen windows.
 
     At least one direction is local, even where all look Gaussian.
@@ -227,6 +238,8 @@ class LocalComponents(
         self,
         *,
         covariance: str = "full",
+        kernel: str = "gaussian",
+        degrees_of_freedom: float = 3.0,
         gaussian: str | None = None,
         rank: int | None = None,
         smoothing: int | str = "auto",
@@ -247,6 +260,8 @@ class LocalComponents(
         verbose: int = 0,
     ) -> None:
         self.covariance = covariance
+        self.kernel = kernel
+        self.degrees_of_freedom = degrees_of_freedom
         self.gaussian = gaussian
         self.rank = rank
         self.smoothing = smoothing
@@ -409,7 +424,8 @@ class LocalComponents(
                 stream.remember(self._density.points, self._scatter)
             self._stream = stream
         stream, size = self._stream, self.batch_size or STREAM_BATCH
-        work = Workload(size, size + self.reservoir_size, points.X.shape[1], 1000)
+        d, dtype = points.X.shape[1], points.X.dtype.name
+        work = Workload(size, size + self.reservoir_size, d, 1000, stream.form.law, dtype)
         engine = self._choose_engine(work)
         stream.learn(points, engine, size)
         density = ParzenDensity(stream.points, stream.mean, stream.shape)
@@ -540,7 +556,8 @@ class LocalComponents(
 
     def _engine_for(self, queries: NDArray) -> Engine:
         n_keys, d = self._density.points.X.shape
-        work = Workload(len(queries), n_keys, d)
+        law, dtype = self._density.shape.law, self._density.points.X.dtype.name
+        work = Workload(len(queries), n_keys, d, law=law, dtype=dtype)
         asked = self._fitted_with
         return choose_engine(
             asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs

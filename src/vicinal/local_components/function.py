@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from vicinal.inputs.checks import check_weights
+from vicinal.inputs.checks import check_choice, check_weights
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.units import SQUARES, check_reach
 from vicinal.local_components.equations import Shape
 from vicinal.local_components.equations import log_density as equation
-from vicinal.neighborhood import Workload, choose_engine
+from vicinal.neighborhood import GAUSSIAN_MIXTURES, Law, Workload, choose_engine, law_named
 from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["log_density"]
@@ -26,11 +26,13 @@ def log_density(
     X: ArrayLike,
     *,
     covariance: Any,
+    kernel: str = "gaussian",
+    degrees_of_freedom: float = 3.0,
     weights: ArrayLike | None = None,
     engine: str = "auto",
     tolerance: float = 0.0,
 ) -> NDArray:
-    """Logarithm of a Parzen density with Gaussian kernels.
+    """Logarithm of a Parzen density.
 
     Parameters
     ----------
@@ -39,7 +41,12 @@ def log_density(
     X : array-like of shape (m, d)
         Centers of the kernels.
     covariance : float, array-like of shape (d,) or (d, d)
-        Of the kernels: one variance, one per feature, or all of it.
+        Of the kernels: one variance, one per feature, or all of it. Of Student's kernels the
+        scale matrix; their covariance is ν / (ν - 2) times that, for ν above 2.
+    kernel : {"gaussian", "student"}, default="gaussian"
+        Student's have heavy tails.
+    degrees_of_freedom : float, default=3.0
+        ν of ``kernel="student"``.
     weights : array-like of shape (m,), optional
         Of the kernels; weight k counts as k copies.
     engine : {"auto", "blocked", "fused", "tree", "adaptive"}, default="auto"
@@ -66,17 +73,20 @@ def log_density(
     d = centers.shape[1]
     if queries.shape[1] != d:
         raise ValueError(f"Q has {queries.shape[1]} features, but X has {d}.")
-    shape = _shape(covariance, d)
+    law = law_named(
+        check_choice("kernel", kernel, GAUSSIAN_MIXTURES), degrees_of_freedom=degrees_of_freedom
+    )
+    shape = _shape(covariance, d, law)
     counts = check_weights(weights, centers)
     if counts is not None:
         centers, counts = centers[counts > 0], counts[counts > 0]
     mean = centers.mean(axis=0)
-    work = Workload(len(queries), len(centers), d)
+    work = Workload(len(queries), len(centers), d, law=law)
     chosen, _ = choose_engine(engine, work, tolerance=tolerance)
     return equation(shape, chosen, queries - mean, WeightedPoints(centers - mean, counts))
 
 
-def _shape(covariance: Any, d: int) -> Shape:
+def _shape(covariance: Any, d: int, law: Law) -> Shape:
     """Kernels of a covariance given as a number, (d,) or (d, d)."""
     array = np.asarray(covariance, dtype=np.float64)
     if array.ndim < 2 and array.shape in ((), (d,)):
@@ -90,7 +100,7 @@ def _shape(covariance: Any, d: int) -> Shape:
             f"covariance={covariance!r} must be symmetric and positive definite, with variances "
             f"from {_VARIANCES[0]:g} to {_VARIANCES[1]:g}."
         )
-    return Shape.of(array)
+    return Shape.of(array, law)
 
 
 def _is_covariance(array: NDArray) -> bool:

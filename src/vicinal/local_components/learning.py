@@ -268,7 +268,7 @@ class LocalProblem:
             return
         n, d = self.points.X.shape
         widths = np.sqrt(np.diag(self.frame.covariance))
-        why = "in some direction every point has a twin (a binary feature, repeated rows)"
+        why = "in some direction nearly every point has a twin (a binary feature, repeated rows)"
         if n <= 2 * d - 2:
             why = f"{n} points in {d} dimensions are too few"
         elif self.form.structure not in ("full", "diag") and widths.min() < ALIKE * widths.max():

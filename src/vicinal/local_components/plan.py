@@ -14,7 +14,7 @@ from vicinal.local_components.learning import N_CHECKS, PATIENCE, Batching, Loca
 from vicinal.local_components.search import search
 from vicinal.local_components.selection import choose_penalty
 from vicinal.local_components.settings import LocalSettings
-from vicinal.neighborhood import Engine, Workload
+from vicinal.neighborhood import Engine, Workload, law_named
 
 __all__ = ["MAX_ITER", "MOST_LEFT_OUT", "Plan", "mean_leave_one_out", "plain_penalty"]
 
@@ -53,6 +53,7 @@ class Plan:
         n, d = points.X.shape
         structure = "full" if settings.covariance == "local" else settings.covariance
         rank = settings.rank or max(1, d // 2)
+        law = law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
         batching = _batching(settings, n)
         steps_should_be_small = settings.gaussian or settings.early_stopping or batching
         size, n_keys = (batching.size, batching.n_keys) if batching else (n, n)
@@ -60,12 +61,12 @@ class Plan:
         if max_iter is None or settings.covariance == "local":
             max_iter = N_PASSES * -(-n // size) if batching else MAX_ITER
         return cls(
-            Form(structure, rank, settings.gaussian is not None),
+            Form(structure, rank, settings.gaussian is not None, law),
             settings.gaussian == "search",
             bool(settings.accelerate and not steps_should_be_small),
             batching,
             max_iter,
-            Workload(size, n_keys, d, max_iter),
+            Workload(size, n_keys, d, max_iter, law, points.X.dtype.name),
         )
 
     def penalty(

@@ -9,6 +9,8 @@ class LocalSettings(Protocol):
     """Parameters of `LocalComponents`."""
 
     covariance: str
+    kernel: str
+    degrees_of_freedom: float
     gaussian: str | None
     rank: int | None
     smoothing: int | str

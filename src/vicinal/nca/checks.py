@@ -16,7 +16,7 @@ from vicinal.inputs.checks import (
 from vicinal.nca.annealing import ORDERS
 from vicinal.nca.equations import OBJECTIVES
 from vicinal.nca.settings import NeighborhoodSettings
-from vicinal.neighborhood import LAWS
+from vicinal.neighborhood import LAWS, Law, law_named
 
 __all__ = ["check_combination", "check_members", "check_parameters", "check_streaming"]
 
@@ -34,9 +34,10 @@ def check_parameters(settings: NeighborhoodSettings, X: NDArray) -> None:
     """Check everything but what a recipe depends on (`recipe.choose_recipe`)."""
     check_choice("objective", settings.objective, OBJECTIVES)
     check_choice("kernel", settings.kernel, LAWS)
+    law = law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
     if not isinstance(settings.background, bool | np.bool_):
         check_share("background", settings.background)
-    check_combination(settings.objective, settings.kernel, settings.background)
+    check_combination(settings.objective, law, settings.background)
     check_prior(settings.prior, len(settings.classes_))
     _check_numbers(settings)
     check_flag("early_stopping", settings.early_stopping, ("auto",))
@@ -56,18 +57,18 @@ def check_members(settings: NeighborhoodSettings, labels: NDArray, weights: NDAr
         )
 
 
-def check_combination(objective: str, kernel: str, background: Any) -> None:
+def check_combination(objective: str, law: Law, background: Any) -> None:
     """Refuse an objective without finite values, and a background without its kernel."""
     has_background = background is not None and background is not False
-    if has_background and kernel != "compact":
+    if has_background and not law.has_support:
         raise ValueError(
             f"background={background!r} stands behind kernels of compact support: set "
-            f"kernel='compact' (it is {kernel!r}), or leave the background out."
+            f"kernel='compact' (it is {law.name!r}), or leave the background out."
         )
-    if objective == "log" and kernel == "compact" and not has_background:
+    if objective == "log" and law.has_support and not has_background:
         raise ValueError(
-            "objective='log' with kernel='compact' has no finite value: a point with none of its "
-            "class in reach has log p = -inf. Add a background, or use objective='accuracy' or "
+            f"objective='log' with kernel={law.name!r} has no finite value: a point with none of "
+            "its class in reach has log p = -inf. Add a background, or use objective='accuracy' or "
             "kernel='gaussian'."
         )
 

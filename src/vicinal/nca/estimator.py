@@ -68,12 +68,15 @@ class NeighborhoodComponents(
     objective : {"accuracy", "log"}, default="accuracy"
         What is maximized: the mean over points of p_i, the expected
         leave-one-out accuracy of picking a neighbor, or of log p_i.
-    kernel : {"gaussian", "compact"}, default="gaussian"
-        Weight of a neighbor at distance r after the map: exp(-r²), or (1 - r²)²
-        within distance 1 and 0 beyond. With compact support the start is
+    kernel : {"gaussian", "compact", "student"}, default="gaussian"
+        Weight of a neighbor at distance r after the map: exp(-r²); (1 - r²)²
+        within distance 1 and 0 beyond; or Student's (1 + r²/ν)^(-(ν + d)/2),
+        whose heavy tails leave far points a say. With compact support the start is
         scaled so that 95 % of the points have 10 others in reach (a map given
         as `init` is taken as it is), a training point with nobody in reach
         counts 0, and a new one gets the class of its nearest neighbor.
+    degrees_of_freedom : float, default=3.0
+        ν of ``kernel="student"``: the smaller, the heavier its tails.
     background : bool or float, default=False
         A Gaussian per class behind the kernels of ``kernel="compact"``, so that
         nobody is out of reach. A number between 0 and 1 is its share β of the
@@ -236,6 +239,7 @@ class NeighborhoodComponents(
         init: Any = "auto",
         objective: str = "accuracy",
         kernel: str = "gaussian",
+        degrees_of_freedom: float = 3.0,
         background: bool | float = False,
         prior: Any = "empirical",
         solver: str = "auto",
@@ -261,6 +265,7 @@ class NeighborhoodComponents(
         self.init = init
         self.objective = objective
         self.kernel = kernel
+        self.degrees_of_freedom = degrees_of_freedom
         self.background = background
         self.prior = prior
         self.solver = solver
@@ -386,7 +391,8 @@ class NeighborhoodComponents(
         if first:
             self._stream = start_stream(self, points, labels, weights, self._generator())
         stream, size = self._stream, self.batch_size or BATCH_SIZE
-        work = Workload(size, size + self.reservoir_size, len(stream.parameters), 1000)
+        d, dtype = len(stream.parameters), points.dtype.name
+        work = Workload(size, size + self.reservoir_size, d, 1000, objective.law, dtype)
         engine, self.engine_reason_ = choose_engine(
             self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
         )
@@ -474,7 +480,8 @@ class NeighborhoodComponents(
         queries = np.asarray(self.transform(X))  # set_output may have made a data frame of it
         check_reach(queries, name="the projection of X")
         classifier, asked = self._classifier, self._fitted_with
-        work = Workload(len(queries), *classifier.keys.shape)
+        (n_keys, d), dtype = classifier.keys.shape, classifier.keys.dtype.name
+        work = Workload(len(queries), n_keys, d, law=classifier.law, dtype=dtype)
         engine, _ = choose_engine(
             asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
         )

@@ -22,7 +22,7 @@ from vicinal.inputs.units import check_reach
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_combination
 from vicinal.nca.equations import OBJECTIVES, Objective, evaluate, penalized
-from vicinal.neighborhood import LAWS, Workload, choose_engine
+from vicinal.neighborhood import LAWS, Workload, choose_engine, law_named
 from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["objective"]
@@ -36,6 +36,7 @@ def objective(
     *,
     objective: str = "accuracy",
     kernel: str = "gaussian",
+    degrees_of_freedom: float = 3.0,
     background: float | None = None,
     prior: Any = "empirical",
     regularization: float = 0.0,
@@ -56,9 +57,11 @@ def objective(
         Σ p_i or Σ log p_i, with p_i the probability that point i picks a
         neighbor of its own class. The only member of a class has none and
         counts 0.
-    kernel : {"gaussian", "compact"}, default="gaussian"
-        Weight of a neighbor at squared distance s: exp(-s), or (1 - s)² within
-        the unit ball. A point with no neighbor there has p_i = 0.
+    kernel : {"gaussian", "compact", "student"}, default="gaussian"
+        Weight of a neighbor at squared distance s: exp(-s); (1 - s)² within the unit ball,
+        where a point with no neighbor has p_i = 0; or (1 + s/ν)^(-(ν + d)/2).
+    degrees_of_freedom : float, default=3.0
+        ν of ``kernel="student"``.
     background : float in (0, 1), optional
         Share β of a Gaussian per class, mixed with the kernels into the class's
         density; with ``kernel="compact"`` only.
@@ -93,7 +96,7 @@ def objective(
     (2, 4)
     """
     check_choice("objective", objective, OBJECTIVES)
-    check_choice("kernel", kernel, LAWS)
+    law = law_named(check_choice("kernel", kernel, LAWS), degrees_of_freedom=degrees_of_freedom)
     penalty = check_nonnegative("regularization", regularization)
     points, targets = check_X_y(X, y, dtype=(np.float64, np.float32))
     check_reach(points)
@@ -115,14 +118,15 @@ def objective(
     classes, labels = check_classes(targets)
     center = np.average(points, axis=0, weights=weights).astype(points.dtype)
     features = Features(points, center, 1.0)
-    check_combination(objective, kernel, background)
-    goal = Objective(LAWS[kernel], objective, check_prior(prior, len(classes)), len(classes))
+    check_combination(objective, law, background)
+    goal = Objective(law, objective, check_prior(prior, len(classes)), len(classes))
     logit = 0.0
     if background is not None:
         logit = float(scipy.special.logit(check_share("background", background)))
         known = moments(features, labels, len(classes), weights)
         goal = replace(goal, background=ClassGaussians.of(features, labels, known, weights))
-    work = Workload(len(points), len(points), len(linear_map))
+    size, dtype = len(points), points.dtype.name
+    work = Workload(size, size, len(linear_map), law=law, dtype=dtype)
     chosen, _ = choose_engine(engine, work, tolerance=tolerance)
     given = LabeledPoints(features[:], weights, labels=labels)
     found = evaluate(linear_map, goal, chosen, given, logit=logit)

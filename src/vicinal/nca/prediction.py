@@ -11,7 +11,7 @@ from vicinal.compiling.libraries import importing
 from vicinal.inputs.points import LabeledPoints
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.equations import Objective, class_counts, class_log_priors, class_log_weights
-from vicinal.neighborhood import GAUSSIAN, LAWS, Engine, Law, Pairs, log_shares
+from vicinal.neighborhood import Engine, Law, Pairs, log_shares
 
 __all__ = ["Classifier", "nearest_index"]
 
@@ -31,8 +31,8 @@ class Classifier:
     weights : ndarray of shape (m,) or None
     log_weights : ndarray of shape (n_classes,)
         What turns a class's sum over keys into density times prior.
-    kernel : str
-        Name of the law the points were learned with.
+    law : Law
+        The one the points were learned with.
     background : ClassGaussians or None
         Of the projected points.
     background_log_weights : ndarray of shape (n_classes,) or None
@@ -43,7 +43,7 @@ class Classifier:
     labels: NDArray
     weights: NDArray | None
     log_weights: NDArray
-    kernel: str
+    law: Law
     background: ClassGaussians | None = None
     background_log_weights: NDArray | None = None
 
@@ -54,11 +54,11 @@ class Classifier:
         log_weights = class_log_weights(objective, counts)
         known = (keys.X, keys.labels, keys.weights)
         if objective.background is None:
-            return cls(*known, log_weights, objective.law.name)
+            return cls(*known, log_weights, objective.law)
         log_weights = log_weights - np.logaddexp(0.0, logit)  # log(1 - β)
         log_weights = log_weights + objective.law.log_normalizer(keys.X.shape[1])
         behind = class_log_priors(objective, counts) - np.logaddexp(0.0, -logit)
-        return cls(*known, log_weights, objective.law.name, objective.background, behind)
+        return cls(*known, log_weights, objective.law, objective.background, behind)
 
     def log_probabilities(
         self, queries: NDArray, engine: Engine, index: Any = None, k: int | None = None
@@ -69,11 +69,10 @@ class Classifier:
         the class of its nearest neighbor. With an `index` only the `k` nearest
         keys count.
         """
-        law = LAWS[self.kernel]
         if index is None:
-            log_mass = self._kernel_log_masses(queries, law, engine)
+            log_mass = self._kernel_log_masses(queries, engine)
         else:
-            log_mass = self._nearest_log_masses(queries, law, index, k or 1)
+            log_mass = self._nearest_log_masses(queries, index, k or 1)
         log_mass += self.log_weights
         if self.background is not None:
             densities = self.background.log_densities(np.eye(queries.shape[1]), queries)
@@ -85,22 +84,22 @@ class Classifier:
             log_mass[np.flatnonzero(alone), self.labels[found]] = 0.0
         return log_shares(log_mass, axis=1)
 
-    def _kernel_log_masses(self, queries: NDArray, law: Law, engine: Engine) -> NDArray:
+    def _kernel_log_masses(self, queries: NDArray, engine: Engine) -> NDArray:
         """log Σ_{j in c} w_j k: one rows pass per class, so the pairs are visited once in all."""
         log_mass = np.full((len(queries), len(self.log_weights)), -np.inf)
         for c in np.unique(self.labels):
             mine = self.labels == c
             weights = None if self.weights is None else np.log(self.weights[mine])
             pairs = Pairs(queries, self.keys[mine], key_log_weights=weights)
-            log_mass[:, c] = engine.rows(pairs, law, moments=False).finish().log_mass[0]
+            log_mass[:, c] = engine.rows(pairs, self.law, moments=False).finish().log_mass[0]
         return log_mass
 
-    def _nearest_log_masses(self, queries: NDArray, law: Law, index: Any, k: int) -> NDArray:
+    def _nearest_log_masses(self, queries: NDArray, index: Any, k: int) -> NDArray:
         """log Σ_{j in c} w_j k over the k nearest keys of each query only."""
         who, distance = index(queries, min(k, len(self.keys)))
         s = np.square(distance, dtype=np.float64)
         with np.errstate(divide="ignore"):
-            log_k = -s if law is GAUSSIAN else np.log(law.mass(s))
+            log_k = self.law.log_mass(s, queries.shape[1])
             if self.weights is not None:
                 log_k = log_k + np.log(self.weights[who])
         log_mass = np.full((len(queries), len(self.log_weights)), -np.inf)

@@ -26,7 +26,7 @@ from vicinal.nca.learning import Coordinates, NeighborhoodProblem, TrainingSet
 from vicinal.nca.recipe import BATCHED_PENALTY, Recipe
 from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.nca.stream import Stream
-from vicinal.neighborhood import LAWS, Engine, Workload, choose_engine
+from vicinal.neighborhood import Engine, Law, Workload, choose_engine, law_named
 
 __all__ = ["Preparation", "plain_objective", "prepare", "start_stream"]
 
@@ -68,7 +68,9 @@ class Preparation:
         if recipe.is_batched and recipe.batch_size:
             n_queries = recipe.batch_size
             n_keys = n_keys if recipe.batching == "stochastic" else n_queries
-        return Workload(n_queries, n_keys, self.coordinates.shape[0], recipe.max_iter)
+        d, dtype = self.coordinates.shape[0], self.data.features.dtype
+        law = self.objective.law
+        return Workload(n_queries, n_keys, d, recipe.max_iter, law, np.dtype(dtype).name)
 
     def problem(self, engine: Engine) -> NeighborhoodProblem:
         """The objective, to be computed by this engine."""
@@ -102,7 +104,11 @@ def plain_objective(settings: NeighborhoodSettings) -> Objective:
     """What is maximized, without background."""
     n_classes = len(settings.classes_)
     prior = check_prior(settings.prior, n_classes)
-    return Objective(LAWS[settings.kernel], settings.objective, prior, n_classes)
+    return Objective(_law(settings), settings.objective, prior, n_classes)
+
+
+def _law(settings: NeighborhoodSettings) -> Law:
+    return law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
 
 
 def start_stream(
@@ -193,7 +199,7 @@ def _first_map(
         start = _near_enough(features.inward(np.eye(n_components, n_columns)), "'identity'")
     else:
         start = starting_map(init, known, n_components, settings.random_state)
-    if settings.kernel == "compact":
+    if _law(settings).has_support:  # from a larger start most points would have no neighbor
         return reach_neighbors(start, data.features.project(start), data.weights)
     return start
 
@@ -229,7 +235,8 @@ def _annealed(
     rng: np.random.Generator,
 ) -> NDArray:
     points = data.subset(_ANNEALING_SAMPLE, rng).points(slice(None))
-    work = Workload(len(points), len(points), len(full_rank), 100)
+    size, dtype = len(points), points.X.dtype.name
+    work = Workload(size, size, len(full_rank), 100, objective.law, dtype)
     engine, _ = choose_engine(
         settings.engine, work, tolerance=settings.tolerance, n_jobs=settings.n_jobs
     )

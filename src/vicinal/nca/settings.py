@@ -15,6 +15,7 @@ class NeighborhoodSettings(Protocol):
     init: Any
     objective: str
     kernel: str
+    degrees_of_freedom: float
     background: bool | float
     prior: Any
     solver: str

@@ -5,7 +5,7 @@ While a map is learned neighborhoods shrink: early on all pairs matter, in the e
 
 from numpy.typing import NDArray
 
-from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled
+from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
 from vicinal.neighborhood.fused import FusedEngine
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
@@ -45,6 +45,7 @@ class AdaptiveEngine:
     def choice(self, pairs: Pairs, law: Law) -> TreeEngine | FusedEngine:
         """The engine for these pairs."""
         if self._found is None or self._found[0] is not pairs or self._found[1] != law:
+            self.can.check(self.name, work_of(pairs, law))
             n_boxes = min(max(len(pairs.queries) // _QUERIES_PER_BOX, 4), _MOST_BOXES)
             worth = _AT_ZERO - _PER_DIMENSION * pairs.near.stop
             few = self._tree.share_visited(pairs, law, n_boxes) < worth

@@ -11,7 +11,10 @@ from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.shared_numbers import CUT_DOUBLE, CUT_SINGLE
 
 # Powers below 2^cut count as zero, as in the compiled kernels: subnormal numbers are slow.
-_CUTS = {np.dtype(np.float64): CUT_DOUBLE, np.dtype(np.float32): CUT_SINGLE}
+_CUTS: dict[np.dtype, float] = {
+    np.dtype(np.float64): CUT_DOUBLE,
+    np.dtype(np.float32): float(CUT_SINGLE),
+}
 
 LawIn = tuple[Law, int]
 

@@ -1,7 +1,7 @@
 """Densities of fitted models in a plane: exact marginals, on a grid."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -145,7 +145,8 @@ def marginal_log_density(model: Any, plane: Plane, Q: NDArray) -> NDArray:
 
     The model is a mixture of Gaussians of covariance Σ around its points, moved to the mean in
     Gaussian directions: Parzen coordinates N(z_j, I) and Gaussian ones N(0, I) are one Gaussian
-    around (z_j, 0). So the marginal is a mixture again, of Gaussians with covariance D Σ Dᵀ.
+    around (z_j, 0). So the marginal is a mixture again, of Gaussians with covariance D Σ Dᵀ; and
+    marginals of Student's t are Student's t.
     """
     points, mean = model._density.points, model.mean_.astype(np.float64)
     D, S = plane.directions, model.covariance_.astype(np.float64)
@@ -154,9 +155,9 @@ def marginal_log_density(model: Any, plane: Plane, Q: NDArray) -> NDArray:
     centers = centered - (centered @ G.T) @ (G @ S)  # G Σ: the directions that G measures
     placed = points.at((centers + mean - plane.center) @ D.T)
     if not hasattr(model, "local_covariances_"):
-        return log_density(
-            Q, placed.X, covariance=D @ S @ D.T, weights=placed.weights, tolerance=_TOLERANCE
-        )
+        law, options = model._density.shape.law, {"weights": placed.weights}
+        options |= {"kernel": law.name, "tolerance": _TOLERANCE, **asdict(law)}
+        return log_density(Q, placed.X, covariance=D @ S @ D.T, **options)
     return _of_local_kernels(placed, D @ model.local_covariances_ @ D.T, D @ S @ D.T, Q)
 
 

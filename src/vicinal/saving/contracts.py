@@ -15,7 +15,7 @@ __all__ = ["CONTRACTS", "check_contracts"]
 
 # For every class its attributes; with a dot, those of its parts. First a kind (see _KINDS), then
 # lengths: a letter stands for the same number all through a class. Where it begins with a capital,
-# the class that a part must have. None is no breach, nor is what is not there (yet).
+# the class that a part must have, or one of several. None is no breach, nor is what is not there.
 CONTRACTS: dict[str, dict[str, str]] = {
     "vicinal.nca.estimator.NeighborhoodComponents": {
         "n_features_in_": "size D",
@@ -33,6 +33,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "log_weights": "number C",
         "labels": "labels m C",
         "weights": "positive m",
+        "law": "Gaussian|Compact|Student",
         "background": "ClassGaussians",
         "background.means": "finite C d",
         "background_log_weights": "number C",
@@ -88,8 +89,12 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "balanced": "finite D D",
         "units": "positive D",
         "n_local": "size k",
+        "law": "Gaussian|Student",
     },
-    "vicinal.local_components.equations.Form": {},
+    "vicinal.local_components.equations.Form": {"law": "Gaussian|Student"},
+    "vicinal.neighborhood.laws.Compact": {},
+    "vicinal.neighborhood.laws.Gaussian": {},
+    "vicinal.neighborhood.laws.Student": {"degrees_of_freedom": "positive"},
     "vicinal.local_components.learning.Penalty": {"global_": "nonnegative", "local": "nonnegative"},
     "vicinal.local_components.stream.Stream": {
         "mean": "finite D",
@@ -195,7 +200,8 @@ def _check(owner: Any, contract: dict[str, str]) -> None:
 def _is(kind: str, value: Any, letters: list[str], lengths: dict[str, int]) -> bool:
     """Whether a value is of a kind and as long as others are."""
     if kind[0].isupper():
-        return type(value).__qualname__ == kind and type(value).__module__.startswith("vicinal.")
+        is_ours = type(value).__module__.startswith("vicinal.")
+        return is_ours and type(value).__qualname__ in kind.split("|")
     if kind == "size":
         is_count = isinstance(value, Integral) and not isinstance(value, bool)
         return is_count and _agree(letters, (int(value),), lengths)

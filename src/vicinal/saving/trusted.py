@@ -32,6 +32,9 @@ TRUSTED = (
     "vicinal.nca.learning.Coordinates",
     "vicinal.nca.prediction.Classifier",
     "vicinal.nca.stream.Stream",
+    "vicinal.neighborhood.laws.Compact",
+    "vicinal.neighborhood.laws.Gaussian",
+    "vicinal.neighborhood.laws.Student",
 )
 
 # How skops may build an object. Not among them: bound methods, partial functions and operators,
