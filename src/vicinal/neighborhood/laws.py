@@ -36,6 +36,7 @@ LOG2E = float(np.log2(np.e))
 _DEGREES = 0.1, 1e6
 
 
+@dataclass(frozen=True)
 class Law(ABC):
     """A kernel of the squared distance, with k(0) = 1.
 
@@ -277,5 +278,5 @@ def law_named(name: str, **numbers: float) -> Law:
         known = ", ".join(repr(each) for each in LAWS)
         raise ValueError(f"kernel={name!r} is unknown: use one of {known}.")
     law = LAWS[name]
-    own = {field.name for field in fields(law)}  # type: ignore[arg-type]
+    own = {field.name for field in fields(law)}
     return law(**{key: value for key, value in numbers.items() if key in own})
