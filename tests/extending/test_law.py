@@ -1,5 +1,7 @@
 """docs/extending.md, "A law": what it takes to add one."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -13,6 +15,7 @@ from vicinal.neighborhood import LAWS, Law
 
 
 # The recipe, word for word.
+@dataclass(frozen=True)
 class Hyperbolic(Law):
     """exp(1 - √(1 + s)): round at the center, with tails that fall as exp(-|z|)."""
 
