@@ -93,7 +93,7 @@ def test_the_maximum_on_iris_and_its_certificate(iris):
         problem = CoincidenceProblem(iris, p)
         start = problem.pack(State(np.eye(p, 4), 0.5, np.ones(1)))
         assert not problem.is_global_optimum(problem.unpack(start))
-        outcome = run(problem.method("lbfgs"), start, max_iter=500, tol=1e-13)
+        outcome = run(problem.solver("lbfgs"), start, max_iter=500, tol=1e-13)
         assert_allclose(outcome.objective * 109, -59.66032324, atol=1e-8)
         assert problem.is_global_optimum(problem.unpack(outcome.parameters))
         moved = outcome.parameters * 1.01
@@ -107,9 +107,9 @@ def test_a_stationary_map_of_too_low_a_rank_has_no_certificate():
     coincide = np.array([True, True, False, False])
     data = CoincidenceData(X, pairs, coincide, np.zeros(4, dtype=int))
     one, two = CoincidenceProblem(data, 1), CoincidenceProblem(data, 2)
-    lame = run(one.method("lbfgs"), one.pack(State(np.array([[1.0, 0.0]]), 0.5, np.ones(1))),
+    lame = run(one.solver("lbfgs"), one.pack(State(np.array([[1.0, 0.0]]), 0.5, np.ones(1))),
                max_iter=500, tol=1e-13)  # fmt: skip
-    full = run(two.method("lbfgs"), two.pack(State(np.eye(2), 0.5, np.ones(1))),
+    full = run(two.solver("lbfgs"), two.pack(State(np.eye(2), 0.5, np.ones(1))),
                max_iter=500, tol=1e-13)  # fmt: skip
     assert full.objective > lame.objective + 0.1
     assert not one.is_global_optimum(one.unpack(lame.parameters))
@@ -128,7 +128,7 @@ def test_em_never_descends(form, problem):
 
 def test_both_forms_have_the_same_stationary_points(iris):
     problem = CoincidenceProblem(iris, 2)
-    outcome = run(problem.method("lbfgs"), problem.pack(START), max_iter=500, tol=1e-14)
+    outcome = run(problem.solver("lbfgs"), problem.pack(START), max_iter=500, tol=1e-14)
     state = problem.unpack(outcome.parameters)
     for form in (em_differences, em_endpoints):
         _, following = form(iris, state)

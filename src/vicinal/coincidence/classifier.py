@@ -146,7 +146,7 @@ class CoincidenceClassifier(
         data = CoincidenceData(everything, pairs, labels == c, np.zeros(n, dtype=int))
         problem = CoincidenceProblem(data, self.n_components or everything.shape[1])
         outcome = run(
-            problem.method(self.solver),
+            problem.solver(self.solver),
             problem.pack(starting_state(self.init, data, problem.n_components, rng)),
             max_iter=self.max_iter,
             tol=self.tol,

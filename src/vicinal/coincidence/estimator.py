@@ -293,7 +293,7 @@ class LatentCoincidence(
         listeners = ScikitLearnCallbacks(self, most, points, targets, fitted)
         outcomes = {
             solver: run(
-                tried.method(solver),
+                tried.solver(solver),
                 start,
                 max_iter=self.max_iter,
                 tol=self.tol,
@@ -311,7 +311,7 @@ class LatentCoincidence(
         if score is not None:
             self.validation_score_ = outcome.validation
             n_best = int(np.nanargmax(outcome.history["validation"]))
-            parameters, value = few_updates(problem.method(self.solver_), start, n_best)
+            parameters, value = few_updates(problem.solver(self.solver_), start, n_best)
         self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
         self.converged_ = outcome.converged
         for name, attribute in fitted(parameters).items():

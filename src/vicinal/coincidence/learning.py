@@ -16,7 +16,7 @@ from vicinal.coincidence.equations import (
     log_likelihoods,
     pulls,
 )
-from vicinal.fitting import Method, Step, em, few_updates, lbfgs
+from vicinal.fitting import EM, Solver, Step, few_updates, lbfgs
 from vicinal.neighborhood import times
 
 __all__ = ["SOLVERS", "CoincidenceProblem", "likeliest_scales"]
@@ -57,11 +57,11 @@ class CoincidenceProblem:
     n_components: int
     local: bool = False
 
-    def method(self, solver: str) -> Method:
+    def solver(self, name: str) -> Solver:
         """L-BFGS, or EM in one of its forms."""
-        if solver == "lbfgs":
+        if name == "lbfgs":
             return lbfgs(self.value_and_gradient)
-        return em(self._step_of(em_differences if solver == "em" else em_endpoints))
+        return EM(self._step_of(em_differences if name == "em" else em_endpoints))
 
     def pack(self, state: State) -> NDArray:
         """Parameters of a state."""

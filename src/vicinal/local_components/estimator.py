@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.fitting import Outcome, em, run
+from vicinal.fitting import EM, Outcome, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights
@@ -310,7 +310,7 @@ class LocalComponents(
 
         listeners = ScikitLearnCallbacks(self, plan.max_iter, points.X, None, fitted)
         outcome = run(
-            problem.method(plan.accelerate, plan.batching, rng),
+            problem.solver(plan.accelerate, plan.batching, rng),
             plan.start(problem),
             max_iter=plan.max_iter,
             tol=None if plan.batching else self.tol,
@@ -358,7 +358,7 @@ class LocalComponents(
             return PerPointDensity(points, mean, shape, covariances)
 
         outcome = run(
-            em(problem.step),
+            EM(problem.step),
             problem.prior,
             max_iter=max_iter,
             tol=self.tol,

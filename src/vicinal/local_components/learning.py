@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 
-from vicinal.fitting import CollapseError, Method, Step, Validation, accelerated_em, em
+from vicinal.fitting import EM, SQUAREM, CollapseError, Draws, Solver, Step, Validation, split
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.local_components.equations import (
@@ -171,29 +171,30 @@ class LocalProblem:
         """All points in white coordinates."""
         return self.frame.inward(self.points)
 
-    def method(
+    def solver(
         self, accelerate: bool, batching: Batching | None, rng: np.random.Generator
-    ) -> Method:
+    ) -> Solver:
         """Plain, accelerated or stochastic EM."""
         if batching is not None:
-            return em(self.batched(batching, rng), batching.kept(len(self.points)))
+            draws = Draws(rng)
+            return EM(self.batched(batching, draws), batching.kept(len(self.points)), draws)
         if accelerate:
-            return accelerated_em(self.step, matrix_logarithm, matrix_exponential)
-        return em(self.step)
+            return SQUAREM(self.step, matrix_logarithm, matrix_exponential)
+        return EM(self.step)
 
     def step(self, scatter: NDArray) -> tuple[float, NDArray]:
         """Penalized mean log-likelihood at the shape of a scatter, and the next scatter."""
         return self._visit(scatter, self.white)
 
-    def batched(self, batching: Batching, rng: np.random.Generator) -> Step:
-        """The same over a new batch at every call, against points drawn anew."""
-        n, left = len(self.points), list[NDArray]()
+    def batched(self, batching: Batching, draws: Draws) -> Step:
+        """A step that sees a new batch at every call, against points drawn anew."""
+
+        def new_epoch() -> list[NDArray]:
+            return split(draws.rng.permutation(len(self.points)), batching.size)
 
         def step(scatter: NDArray) -> tuple[float, NDArray]:
-            if not left:
-                order = rng.permutation(n)
-                left.extend(np.array_split(order, -(-n // batching.size)))
-            queries, keys, own = self._drawn(left.pop(), batching.n_keys, rng)
+            chosen = draws.next_of(new_epoch)
+            queries, keys, own = self._drawn(chosen, batching.n_keys, draws.rng)
             objective, found = self._visit(scatter, queries, keys, own)
             if len(queries) >= 2 * len(found):
                 self._check_alive(found)  # averaged with the old one it would take long to see
@@ -202,7 +203,7 @@ class LocalProblem:
         return step
 
     def of_first(self, scatter: NDArray, n: int) -> tuple[float, NDArray]:
-        """The same over the first n points only, each against all others."""
+        """A step over the first n points only, each against all others."""
         own = np.arange(n)
         return self._visit(scatter, self.white[own], self.white, own)
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from vicinal.fitting import Validation, em, few_updates
+from vicinal.fitting import EM, Validation, few_updates
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions
 from vicinal.local_components.equations import Shape
@@ -155,7 +155,7 @@ class PerPointProblem:
 
     def scaled(self) -> "PerPointProblem":
         """The problem with the prior at its likeliest scale."""
-        scale, _ = few_updates(em(self.scale_step), np.ones(1), _MOST_SCALE_STEPS, _LEAST_GAIN)
+        scale, _ = few_updates(EM(self.scale_step), np.ones(1), _MOST_SCALE_STEPS, _LEAST_GAIN)
         return replace(self, prior=scale * self.prior)
 
     def log_likelihood(self, covariances: NDArray) -> float:

@@ -144,9 +144,9 @@ def _score(
     def of(learning: WeightedPoints, held: WeightedPoints) -> float:
         frame = GlobalFrame.of(learning, form, penalty.global_)
         problem = LocalProblem(learning, frame, form, penalty, engine)
-        method = problem.method(accelerate, None, rng)
+        solver = problem.solver(accelerate, None, rng)
         least_gain = _LEAST_GAIN * len(frame.mean)
-        scatter, _ = few_updates(method, frame.start(form), _N_UPDATES, least_gain)
+        scatter, _ = few_updates(solver, frame.start(form), _N_UPDATES, least_gain)
         return problem.validation(held, 1, None, rng).score(scatter)
 
     return _mean(folds, of)

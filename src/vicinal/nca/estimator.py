@@ -324,7 +324,7 @@ class NeighborhoodComponents(
             validation = problem.validation(ready.held_back, recipe, self.n_iter_no_change, rng)
         listeners = ScikitLearnCallbacks(self, recipe.max_iter, points, targets, fitted)
         outcome = run(
-            problem.method(recipe, ready.start, validation, rng),
+            problem.solver(recipe, ready.start, validation, rng),
             ready.start,
             max_iter=recipe.max_iter,
             tol=None if recipe.is_batched or recipe.solver == "adam" else self.tol,
