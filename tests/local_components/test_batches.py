@@ -12,7 +12,8 @@ from vicinal import LocalComponents
 from vicinal.fitting import Draws
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form
-from vicinal.local_components.learning import Batching, GlobalFrame, LocalProblem, Penalty
+from vicinal.local_components.frame import GlobalFrame
+from vicinal.local_components.learning import Batching, LocalProblem, Penalty
 from vicinal.neighborhood.blocked import BlockedEngine
 
 

@@ -141,7 +141,7 @@ class PerPointProblem:
         return likelihood - self._penalty(kernels), following
 
     def scale_step(self, scale: NDArray) -> tuple[float, NDArray]:
-        """The same for kernels τ N_j of one scale τ, which is all that is learned.
+        """Mean likelihood less its penalty for kernels τ N_j of one scale τ, and the next scale.
 
         A prior worth one point with τ = 1 keeps the scale of points that all have twins from 0.
         """

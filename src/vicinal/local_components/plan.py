@@ -68,6 +68,11 @@ class Plan:
             Workload(size, n_keys, d, max_iter),
         )
 
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether to make all updates is the proper end of the fit, and no other is looked for."""
+        return self.batching is not None
+
     def penalty(
         self,
         regularization: Any,

@@ -55,7 +55,7 @@ def _some_updates(step: Step, start: NDArray) -> tuple[NDArray, float]:
 
 
 def _transfer(scatter: NDArray, form: Form, n_moved: int) -> NDArray:
-    """The same local directions but the widest."""
+    """The scatter with the widest of its local directions made Gaussian."""
     variances, directions = eigh(scatter)
     variances[form.shape(scatter).n_local - n_moved :] = _WIDE
     return (directions * variances) @ directions.T

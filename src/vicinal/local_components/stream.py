@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.reservoir import Reservoir
 from vicinal.local_components.equations import Form, Shape
-from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty, global_moments
+from vicinal.local_components.frame import GlobalFrame, global_moments
+from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.neighborhood import Engine
 
 __all__ = ["Stream"]

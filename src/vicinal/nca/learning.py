@@ -28,14 +28,13 @@ from vicinal.nca.equations import (
     Evaluation,
     Objective,
     evaluate,
-    mean_terms,
     own_class_log_probabilities,
     penalized,
 )
 from vicinal.nca.recipe import Recipe
 from vicinal.neighborhood import Engine
 
-__all__ = ["Coordinates", "NeighborhoodProblem", "TrainingSet"]
+__all__ = ["Coordinates", "NeighborhoodProblem", "TrainingSet", "first_rate"]
 
 EXACT: dict[str, Callable[[ValueAndGradient], Solver]] = {
     "lbfgs": lbfgs,
@@ -51,6 +50,11 @@ N_CHECKS, PATIENCE = 40, 25
 
 # A trial of the search for t0 lasts this share of the fit.
 TRIAL_SHARE = 0.02
+
+
+def first_rate(start: NDArray) -> float:
+    """Adam's first rate for a fit from this start."""
+    return ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
 
 
 @dataclass(frozen=True)
@@ -207,9 +211,8 @@ class NeighborhoodProblem:
             return EXACT[recipe.solver](self.exact)
         batches = self._batches(recipe, rng) if recipe.is_batched else None
         objective = self.batched(recipe, batches) if batches else self.exact
-        if recipe.solver == "adam":
-            rate = ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
-            return Adam(objective, cosine(rate, recipe.max_iter), batches)
+        if recipe.is_scheduled:
+            return Adam(objective, cosine(first_rate(start), recipe.max_iter), batches)
         score = validation.score if validation else self._score_on_one_batch(recipe, rng)
         n_trial = max(10, int(TRIAL_SHARE * recipe.max_iter))
         first, offset = search_offset(objective, start, score, n_trial)
@@ -251,12 +254,12 @@ class NeighborhoodProblem:
             log_p = own_class_log_probabilities(
                 A, self.objective, self.engine, queries, keys, logit=logit
             )
-            each, _ = mean_terms(self.objective.criterion, log_p)
+            each, _ = self.objective.criterion.terms(log_p)
             return float(np.average(each, weights=queries.weights))
 
         every = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
-        if patience is None and recipe.solver != "adam":
-            patience = PATIENCE  # a cosine schedule has an end of its own, where it is best
+        if patience is None and not recipe.is_scheduled:
+            patience = PATIENCE
         return Validation(score, every, patience)
 
     def _batches(self, recipe: Recipe, rng: np.random.Generator) -> Batches:

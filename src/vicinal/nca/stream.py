@@ -8,7 +8,7 @@ from vicinal.inputs.features import Features
 from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.reservoir import Reservoir
 from vicinal.nca.equations import Objective, evaluate, penalized
-from vicinal.nca.learning import ADAM_RATE, Coordinates
+from vicinal.nca.learning import Coordinates, first_rate
 from vicinal.neighborhood import Engine
 
 __all__ = ["Stream"]
@@ -49,7 +49,7 @@ class Stream:
         self.penalty_share, self.penalty = penalty_share, penalty
         self.reservoir, self.rng = Reservoir(reservoir_size), rng
         self.adam = AdamMoments.none(start.shape)
-        self.rate = ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
+        self.rate = first_rate(start)
         self.objectives: list[float] = []
 
     @property
