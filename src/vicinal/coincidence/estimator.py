@@ -8,10 +8,10 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from vicinal.coincidence.equations import CoincidenceData, State, exponents, log_likelihood
+from vicinal.coincidence.equations import CoincidenceData, LatentMap, exponents, log_likelihood
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.neighbors import labeled_pairs
-from vicinal.coincidence.starts import starting_state
+from vicinal.coincidence.starts import latent_start
 from vicinal.coincidence.trial import Trial, nearest_neighbor_score
 from vicinal.fitting import Outcome, few_updates, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
@@ -275,7 +275,7 @@ class LatentCoincidence(
             return self._fitted_attributes(problem, basis, parameters, points, trial is not None)
 
         tried = problem if trial is None else trial.problem
-        start = tried.pack(starting_state(self.init, tried.data, tried.n_components, rng, basis))
+        start = tried.pack(latent_start(self.init, tried.data, tried.n_components, rng, basis))
         names = self._solver_names(trial)
         listeners = ScikitLearnCallbacks(self, self.max_iter * len(names), points, targets, fitted)
         outcomes = {name: self._run(name, problem, trial, start, listeners) for name in names}
@@ -331,9 +331,9 @@ class LatentCoincidence(
         self.log_likelihood_, self.is_global_optimum_ = value * len(data), None
         if self.scale == "shared":
             W = self.components_ if basis is None else self.components_ @ basis.T
-            state = State(W, self.sigma2_, np.ones(1))
-            self.log_likelihood_ = log_likelihood(data, state)
-            self.is_global_optimum_ = problem.is_global_optimum(state)
+            latent = LatentMap(W, self.sigma2_, np.ones(1))
+            self.log_likelihood_ = log_likelihood(data, latent)
+            self.is_global_optimum_ = problem.is_global_optimum(latent)
         self.base_rate_, self.n_pairs_ = float(data.coincide.mean()), len(data)
 
     def _inward(self, points: NDArray) -> tuple[NDArray, NDArray | None]:
@@ -386,13 +386,13 @@ class LatentCoincidence(
         stopped: bool,
     ) -> dict[str, Any]:
         """All that transform and the pair methods need."""
-        state = problem.without_null_space(problem.unpack(parameters))
+        latent = problem.without_null_space(problem.unpack(parameters))
         if stopped or self.scale == "local":
-            state = problem.calibrated(state)
-        W = state.W if basis is None else state.W @ basis
+            latent = problem.calibrated(latent)
+        W = latent.W if basis is None else latent.W @ basis
         return {
             "components_": W.astype(points.dtype),
-            "sigma2_": state.sigma2,
+            "sigma2_": latent.sigma2,
             "n_features_in_": points.shape[1],
         }
 
