@@ -119,9 +119,8 @@ class CoincidenceProblem:
         pull = pulls(q, data.coincide)
         G = data.scatter(pull)
         size = np.linalg.eigvalsh(data.scatter(np.abs(pull)))[-1]
-        stationary = np.linalg.norm(latent.W @ G, 2) <= _CERTAIN * size * np.linalg.norm(
-            latent.W, 2
-        )
+        largest = np.linalg.norm(latent.W, 2)
+        stationary = np.linalg.norm(latent.W @ G, 2) <= _CERTAIN * size * largest
         in_t, t = float(pull.sum()), 0.5 * self.n_components * np.log1p(2.0 * latent.sigma2)
         balanced = max(in_t, abs(t * in_t)) <= _CERTAIN * np.abs(pull).sum()
         highest = np.linalg.eigvalsh(G)[-1] <= _CERTAIN * size
@@ -158,9 +157,7 @@ class CoincidenceProblem:
         seen = directions[:, variances > _NO_VARIANCE * max(variances[-1], 0.0)]
         return seen @ seen.T
 
-    def _step_of(
-        self, form: Callable[[CoincidenceData, LatentMap], tuple[float, LatentMap]]
-    ) -> Step:
+    def _step_of(self, form: FormOfEM) -> Step:
         def step(parameters: NDArray) -> tuple[float, NDArray]:
             value, following = form(self.data, self.unpack(parameters))
             return value / len(self.data), self.pack(following)
