@@ -169,17 +169,17 @@ class LocalProblem:
         return value, self.form.restrict(found.scatter + self.penalty.local * self._precision)
 
     def _drawn(
-        self, rows: NDArray, n_keys: int, rng: np.random.Generator
+        self, positions: NDArray, n_keys: int, rng: np.random.Generator
     ) -> tuple[WeightedPoints, WeightedPoints, NDArray]:
         n = len(self.points)
         if n_keys >= n:
-            return self.white[rows], self.white, rows
+            return self.white[positions], self.white, positions
         chosen = np.sort(rng.choice(n, n_keys, replace=False, shuffle=False))
-        own = np.minimum(np.searchsorted(chosen, rows), n_keys - 1)
-        own = np.where(chosen[own] == rows, own, -1)
+        own = np.minimum(np.searchsorted(chosen, positions), n_keys - 1)
+        own = np.where(chosen[own] == positions, own, -1)
         # Only now in white coordinates: the points may be as many as memory holds.
         inward = self.frame.inward
-        return inward(self.points[rows]), inward(self.points[chosen]), own
+        return inward(self.points[positions]), inward(self.points[chosen]), own
 
     def _penalty_of(self, shape: Shape) -> float:
         """½ ν_L tr B_LᵀB_L + ½ ν_G tr B_GᵀB_G of a shape in white coordinates."""

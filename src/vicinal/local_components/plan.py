@@ -105,11 +105,11 @@ def mean_leave_one_out(
 ) -> float:
     """Mean log-likelihood of the points of a density, or so many of them, under all others."""
     points = density.points.at(density.points.X - density.mean)
-    rows, queries = np.arange(len(points)), points
+    own, queries = np.arange(len(points)), points
     if most is not None and len(points) > most:
-        rows = np.sort(rng.choice(len(points), most, replace=False))
-        queries = points[rows]
-    return leave_one_out(density.shape, engine, queries, points, rows)
+        own = np.sort(rng.choice(len(points), most, replace=False))
+        queries = points[own]
+    return leave_one_out(density.shape, engine, queries, points, own)
 
 
 def plain_penalty(regularization: Any) -> Penalty:

@@ -67,9 +67,10 @@ class Stream:
 
     def learn(self, new: WeightedPoints, engine: Engine, batch_size: int) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
-        for rows in self._batches(new, batch_size):
-            self._update(new[rows], engine)
-            self.reservoir.add((new.X[rows], new.counts[rows]), self.rng)
+        for positions in self._batches(new, batch_size):
+            batch = new[positions]
+            self._update(batch, engine)
+            self.reservoir.add((batch.X, batch.counts), self.rng)
 
     def _batches(self, new: WeightedPoints, batch_size: int) -> list[NDArray]:
         """Positions in parts of about that size; the very first weighs two points, if all do."""

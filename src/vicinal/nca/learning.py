@@ -211,7 +211,7 @@ class NeighborhoodProblem:
             return EXACT[recipe.solver](self.exact)
         batches = self._batches(recipe, rng) if recipe.is_batched else None
         objective = self.batched(recipe, batches) if batches else self.exact
-        if recipe.is_scheduled:
+        if recipe.solver == "adam":
             return Adam(objective, cosine(first_rate(start), recipe.max_iter), batches)
         score = validation.score if validation else self._score_on_one_batch(recipe, rng)
         n_trial = max(10, int(TRIAL_SHARE * recipe.max_iter))
