@@ -295,14 +295,14 @@ def test_an_early_end_is_a_warning(train):
 def test_ctrl_c_leaves_the_old_file(train, monkeypatch):
     from vicinal.fitting.loop import _Record
 
-    report = _Record.report
+    tell = _Record.tell
 
     def press(self, *args):
         if len(self.updates) == 2:
             os.kill(os.getpid(), signal.SIGINT)
-        return report(self, *args)
+        return tell(self, *args)
 
-    monkeypatch.setattr(_Record, "report", press)
+    monkeypatch.setattr(_Record, "tell", press)
     Path("model.skops").write_bytes(b"old")
     result = run(*FIT, "-q", "-o", "model.skops")
     assert (result.exit_code, result.stdout) == (130, "")

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from vicinal.coincidence.equations import (
     CoincidenceData,
-    State,
+    LatentMap,
     em_differences,
     em_endpoints,
     exponents,
@@ -33,7 +33,7 @@ def iris():
     return CoincidenceData(X, PairList(first, second, 150), coincide, np.zeros(109, dtype=int))
 
 
-START = State(np.cos(np.arange(8) + 1.0).reshape(2, 4), 0.5, np.ones(1))
+START = LatentMap(np.cos(np.arange(8) + 1.0).reshape(2, 4), 0.5, np.ones(1))
 
 
 @st.composite
@@ -49,19 +49,19 @@ def problems(draw, local=False):
     anchors = np.unique(first, return_inverse=True)[1] if local else np.zeros(n_pairs, dtype=int)
     data = CoincidenceData(X, PairList(first, second, n), coincide, anchors)
     kappa2 = np.exp(rng.normal(size=data.n_anchors)) if local else np.ones(1)
-    state = State(rng.normal(size=(p, D)), float(np.exp(rng.normal())), kappa2)
-    return data, state, rng
+    latent = LatentMap(rng.normal(size=(p, D)), float(np.exp(rng.normal())), kappa2)
+    return data, latent, rng
 
 
-def naive_log_likelihood(data, state):
+def naive_log_likelihood(data, latent):
     """The printed probability (section 2.1), pair by pair."""
     total = 0.0
     for i, j, y, anchor in zip(
         data.pairs.first, data.pairs.second, data.coincide, data.anchors, strict=True
     ):
-        kappa2, p = state.kappa2[anchor], len(state.W)
-        c = kappa2 + 2 * state.sigma2
-        squared = np.square(state.W @ (data.X[i] - data.X[j])).sum()
+        kappa2, p = latent.kappa2[anchor], len(latent.W)
+        c = kappa2 + 2 * latent.sigma2
+        squared = np.square(latent.W @ (data.X[i] - data.X[j])).sum()
         one = (kappa2 / c) ** (p / 2) * np.exp(-squared / (2 * c))
         total += np.log(one if y else 1 - one)
     return total
@@ -69,8 +69,8 @@ def naive_log_likelihood(data, state):
 
 @given(problem=problems(local=True))
 def test_the_likelihood_is_that_of_the_paper(problem):
-    data, state, _ = problem
-    assert_allclose(log_likelihood(data, state), naive_log_likelihood(data, state), rtol=1e-9)
+    data, latent, _ = problem
+    assert_allclose(log_likelihood(data, latent), naive_log_likelihood(data, latent), rtol=1e-9)
 
 
 def test_golden_numbers_on_iris(iris):
@@ -81,19 +81,19 @@ def test_golden_numbers_on_iris(iris):
         em_differences: {1: -72.4429892924, 10: -62.2064054444, 100: -59.6609139929},
     }
     for form, expected in golden.items():
-        state = START
+        latent = START
         for iteration in range(1, 101):
-            _, state = form(iris, state)
+            _, latent = form(iris, latent)
             if iteration in expected:
-                assert_allclose(log_likelihood(iris, state), expected[iteration], atol=1e-8)
+                assert_allclose(log_likelihood(iris, latent), expected[iteration], atol=1e-8)
 
 
 def test_the_maximum_on_iris_and_its_certificate(iris):
     for p in (1, 2, 4):
         problem = CoincidenceProblem(iris, p)
-        start = problem.pack(State(np.eye(p, 4), 0.5, np.ones(1)))
+        start = problem.pack(LatentMap(np.eye(p, 4), 0.5, np.ones(1)))
         assert not problem.is_global_optimum(problem.unpack(start))
-        outcome = run(problem.method("lbfgs"), start, max_iter=500, tol=1e-13)
+        outcome = run(problem.solver("lbfgs"), start, max_iter=500, tol=1e-13)
         assert_allclose(outcome.objective * 109, -59.66032324, atol=1e-8)
         assert problem.is_global_optimum(problem.unpack(outcome.parameters))
         moved = outcome.parameters * 1.01
@@ -107,9 +107,9 @@ def test_a_stationary_map_of_too_low_a_rank_has_no_certificate():
     coincide = np.array([True, True, False, False])
     data = CoincidenceData(X, pairs, coincide, np.zeros(4, dtype=int))
     one, two = CoincidenceProblem(data, 1), CoincidenceProblem(data, 2)
-    lame = run(one.method("lbfgs"), one.pack(State(np.array([[1.0, 0.0]]), 0.5, np.ones(1))),
+    lame = run(one.solver("lbfgs"), one.pack(LatentMap(np.array([[1.0, 0.0]]), 0.5, np.ones(1))),
                max_iter=500, tol=1e-13)  # fmt: skip
-    full = run(two.method("lbfgs"), two.pack(State(np.eye(2), 0.5, np.ones(1))),
+    full = run(two.solver("lbfgs"), two.pack(LatentMap(np.eye(2), 0.5, np.ones(1))),
                max_iter=500, tol=1e-13)  # fmt: skip
     assert full.objective > lame.objective + 0.1
     assert not one.is_global_optimum(one.unpack(lame.parameters))
@@ -119,30 +119,30 @@ def test_a_stationary_map_of_too_low_a_rank_has_no_certificate():
 @pytest.mark.parametrize("form", [em_differences, em_endpoints])
 @given(problem=problems(local=True))
 def test_em_never_descends(form, problem):
-    data, state, _ = problem
-    before, following = form(data, state)
-    assert_allclose(before, log_likelihood(data, state), rtol=1e-10)
+    data, latent, _ = problem
+    before, following = form(data, latent)
+    assert_allclose(before, log_likelihood(data, latent), rtol=1e-10)
     assert log_likelihood(data, following) >= before - 1e-9 * (1 + abs(before))
     assert following.sigma2 > 0
 
 
 def test_both_forms_have_the_same_stationary_points(iris):
     problem = CoincidenceProblem(iris, 2)
-    outcome = run(problem.method("lbfgs"), problem.pack(START), max_iter=500, tol=1e-14)
-    state = problem.unpack(outcome.parameters)
+    outcome = run(problem.solver("lbfgs"), problem.pack(START), max_iter=500, tol=1e-14)
+    latent = problem.unpack(outcome.parameters)
     for form in (em_differences, em_endpoints):
-        _, following = form(iris, state)
-        assert_allclose(following.W, state.W, atol=1e-3)
-        assert_allclose(following.sigma2, state.sigma2, rtol=1e-3)
+        _, following = form(iris, latent)
+        assert_allclose(following.W, latent.W, atol=1e-3)
+        assert_allclose(following.sigma2, latent.sigma2, rtol=1e-3)
 
 
 @pytest.mark.parametrize("local", [False, True])
 @given(data_=st.data())
 @settings(max_examples=20)
 def test_the_gradient_equals_finite_differences(local, data_):
-    data, state, _ = data_.draw(problems(local=local))
-    problem = CoincidenceProblem(data, len(state.W), local)
-    parameters = problem.pack(state)
+    data, latent, _ = data_.draw(problems(local=local))
+    problem = CoincidenceProblem(data, len(latent.W), local)
+    parameters = problem.pack(latent)
     _, gradient = problem.value_and_gradient(parameters)
     numeric = approx_fprime(parameters, lambda t: problem.value_and_gradient(t)[0], 1e-6)
     assert_allclose(gradient, numeric, atol=2e-4 * (1 + np.abs(gradient).max()))
@@ -150,25 +150,25 @@ def test_the_gradient_equals_finite_differences(local, data_):
 
 @given(problem=problems())
 def test_parameters_return_to_the_state(problem):
-    data, state, _ = problem
-    coordinates = CoincidenceProblem(data, len(state.W))
-    again = coordinates.unpack(coordinates.pack(state))
-    assert_allclose(again.W, state.W, rtol=1e-10)
-    assert_allclose(again.sigma2, state.sigma2, rtol=1e-10)
+    data, latent, _ = problem
+    coordinates = CoincidenceProblem(data, len(latent.W))
+    again = coordinates.unpack(coordinates.pack(latent))
+    assert_allclose(again.W, latent.W, rtol=1e-10)
+    assert_allclose(again.sigma2, latent.sigma2, rtol=1e-10)
 
 
 @given(problem=problems(local=True))
 def test_translations_swaps_and_units_change_nothing(problem):
-    data, state, rng = problem
-    value = log_likelihood(data, state)
+    data, latent, rng = problem
+    value = log_likelihood(data, latent)
     moved = CoincidenceData(data.X + 10 * rng.normal(), data.pairs, data.coincide, data.anchors)
-    assert_allclose(log_likelihood(moved, state), value, rtol=1e-8)
-    _, step = em_differences(data, state)
-    assert_allclose(em_differences(moved, state)[1].W, step.W, rtol=1e-6, atol=1e-8)
+    assert_allclose(log_likelihood(moved, latent), value, rtol=1e-8)
+    _, step = em_differences(data, latent)
+    assert_allclose(em_differences(moved, latent)[1].W, step.W, rtol=1e-6, atol=1e-8)
     swapped = PairList(data.pairs.second, data.pairs.first, len(data.X))
     other = CoincidenceData(data.X, swapped, data.coincide, data.anchors)
-    assert_allclose(log_likelihood(other, state), value, rtol=1e-12)
-    scaled = State(3.0 * state.W, 9.0 * state.sigma2, 9.0 * state.kappa2)
+    assert_allclose(log_likelihood(other, latent), value, rtol=1e-12)
+    scaled = LatentMap(3.0 * latent.W, 9.0 * latent.sigma2, 9.0 * latent.kappa2)
     assert_allclose(log_likelihood(data, scaled), value, rtol=1e-10)
 
 
@@ -177,7 +177,7 @@ def test_posterior_moments_against_monte_carlo():
     rng = np.random.default_rng(0)
     W, sigma2, p = np.array([[0.8, -0.3], [0.2, 0.9]]), 0.7, 2
     delta = np.array([0.9, -0.4])
-    state, mean = State(W, sigma2, np.ones(1)), W @ delta
+    latent, mean = LatentMap(W, sigma2, np.ones(1)), W @ delta
     u = mean + np.sqrt(2 * sigma2) * rng.normal(size=(2_000_000, p))
     one = np.exp(-0.5 * np.square(u).sum(axis=1))
     squared = np.array([mean @ mean])
@@ -185,7 +185,7 @@ def test_posterior_moments_against_monte_carlo():
     assert_allclose(np.exp(-q), one.mean(), rtol=3e-3)
     assert_allclose(odds(q), one.mean() / (1 - one.mean()), rtol=5e-3)
     for y, weight in ((True, one), (False, 1 - one)):
-        a, variance = posterior_of_differences(q, squared, np.ones(1), np.array([y]), state)
+        a, variance = posterior_of_differences(q, squared, np.ones(1), np.array([y]), latent)
         center = np.average(u, axis=0, weights=weight)
         assert_allclose((1 - 2 * a) * mean, center, atol=5e-3)
         spread = np.average(np.square(u - center).sum(axis=1), weights=weight)
@@ -195,13 +195,13 @@ def test_posterior_moments_against_monte_carlo():
 @given(problem=problems(local=True))
 @settings(max_examples=20)
 def test_scales_are_the_likeliest(problem):
-    data, state, rng = problem
-    scales = likeliest_scales(data, state.W, state.sigma2)
-    best = log_likelihood(data, State(state.W, state.sigma2, scales))
+    data, latent, rng = problem
+    scales = likeliest_scales(data, latent.W, latent.sigma2)
+    best = log_likelihood(data, LatentMap(latent.W, latent.sigma2, scales))
     for _ in range(20):
         other = np.clip(scales * np.exp(rng.normal(size=len(scales))), 2e-8, None)
-        other = np.clip(other, 2e-8 * state.sigma2, 2e8 * state.sigma2)
-        assert log_likelihood(data, State(state.W, state.sigma2, other)) <= best + 1e-6
+        other = np.clip(other, 2e-8 * latent.sigma2, 2e8 * latent.sigma2)
+        assert log_likelihood(data, LatentMap(latent.W, latent.sigma2, other)) <= best + 1e-6
 
 
 def test_extreme_exponents_stay_finite():
@@ -213,8 +213,8 @@ def test_extreme_exponents_stay_finite():
 
 @given(problem=problems())
 def test_scatter_of_a_list_of_pairs(problem):
-    data, state, rng = problem
-    c, Z = rng.normal(size=len(data)), data.X @ state.W.T
+    data, latent, rng = problem
+    c, Z = rng.normal(size=len(data)), data.X @ latent.W.T
     expected = sum(
         c[k] * np.outer(Z[i] - Z[j], data.X[i] - data.X[j])
         for k, (i, j) in enumerate(zip(data.pairs.first, data.pairs.second, strict=True))

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import CoincidenceClassifier, LatentCoincidence
-from vicinal.coincidence.equations import CoincidenceData, State, log_likelihood
+from vicinal.coincidence.equations import CoincidenceData, LatentMap, log_likelihood
 from vicinal.coincidence.neighbors import labeled_pairs
 from vicinal.neighborhood.pair_list import PairList
 
@@ -199,8 +199,8 @@ def test_a_map_kept_for_its_neighbors_is_calibrated(wine, scale):
     data = CoincidenceData(X - X.mean(axis=0), pairs, coincide, np.zeros(len(pairs), dtype=int))
 
     def likelihood(size, noise):
-        state = State(size * model.components_, noise * model.sigma2_, np.ones(1))
-        return log_likelihood(data, state)
+        latent = LatentMap(size * model.components_, noise * model.sigma2_, np.ones(1))
+        return log_likelihood(data, latent)
 
     best = likelihood(1.0, 1.0)
     for size, noise in ((1.1, 1.0), (0.9, 1.0), (1.0, 1.2), (1.0, 0.8), (1.1, 1.2), (0.9, 0.8)):

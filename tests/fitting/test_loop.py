@@ -1,43 +1,42 @@
 import numpy as np
 import pytest
+from fitting.climbing import Climb
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from vicinal.fitting import bold_driver, conjugate_gradients, lbfgs, run
-
-
-def climb(objectives):
-    """A method that reports these objectives, parameters counting along."""
-
-    def method(start, report):
-        for i, objective in enumerate(objectives):
-            if report(start + i, objective):
-                return False, "told to stop"
-        return True, "nothing more to gain"
-
-    return method
+from vicinal.fitting import (
+    BoldDriver,
+    Ending,
+    Reason,
+    conjugate_gradients,
+    lbfgs,
+    run,
+)
 
 
 def test_stops_when_an_update_gains_too_little():
-    outcome = run(climb([0.0, 1.0, 1.5, 1.5 + 1e-7, 9.0]), np.zeros(2), max_iter=100, tol=1e-6)
+    outcome = run(Climb([0.0, 1.0, 1.5, 1.5 + 1e-7, 9.0]), np.zeros(2), max_iter=100, tol=1e-6)
     assert outcome.converged
+    assert outcome.ending.reason is Reason.OBJECTIVE_STILL
     assert outcome.n_iter == 3
-    assert "within tol=1e-06" in outcome.message
+    assert "within tol=1e-06" in outcome.ending.message
     assert_array_equal(outcome.history["objective"], [0.0, 1.0, 1.5, 1.5 + 1e-7])
     assert_allclose(outcome.history["step"], [0.0, *[np.sqrt(2)] * 3])
 
 
 def test_keeps_the_best_not_the_last():
-    outcome = run(climb([0.0, 5.0, 2.0, 3.0]), np.zeros(1), max_iter=100, tol=0.0)
+    outcome = run(Climb([0.0, 5.0, 2.0, 3.0]), np.zeros(1), max_iter=100, tol=0.0)
     assert outcome.objective == 5.0
     assert_array_equal(outcome.parameters, [1.0])
     assert outcome.n_iter == 3
+    assert outcome.ending == Ending(Reason.SOLVER_DONE, "nothing more to gain")
 
 
 def test_running_out_of_updates_warns():
     with pytest.warns(ConvergenceWarning, match="Climbing stopped before.* 2 updates: max_iter=2"):
-        outcome = run(climb(range(100)), np.zeros(1), max_iter=2, tol=0.0, name="Climbing")
+        outcome = run(Climb(range(100)), np.zeros(1), max_iter=2, tol=0.0, name="Climbing")
     assert not outcome.converged
+    assert outcome.ending.reason is Reason.MAX_ITER
     assert outcome.n_iter == 2
 
 
@@ -49,7 +48,7 @@ def test_every_callback_is_told_and_any_can_stop():
         return update.iteration == 3
 
     outcome = run(
-        climb(range(100)),
+        Climb(range(100)),
         np.zeros(1),
         max_iter=50,
         tol=0.0,
@@ -57,27 +56,20 @@ def test_every_callback_is_told_and_any_can_stop():
     )
     assert first == [0, 1, 2, 3]
     assert second == [0, 1, 2, 3]
-    assert outcome.message == "a callback asked to stop"
+    assert outcome.ending == Ending(Reason.CALLBACK, "a callback asked to stop")
+    assert not outcome.converged
 
 
 def test_an_interrupt_keeps_the_best():
-    def method(start, report):
-        report(start, 1.0)
-        report(start + 1, 4.0)
-        report(start + 2, 3.0)
-        raise KeyboardInterrupt
-
     with pytest.warns(ConvergenceWarning, match="2 updates: interrupted"):
-        outcome = run(method, np.zeros(1), max_iter=9, tol=0.0)
+        outcome = run(Climb([1.0, 4.0, 3.0, KeyboardInterrupt]), np.zeros(1), max_iter=9, tol=0.0)
+    assert outcome.ending.reason is Reason.INTERRUPTED
     assert outcome.objective == 4.0
 
 
 def test_an_interrupt_before_anything_happened_goes_through():
-    def method(start, report):
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run(method, np.zeros(1), max_iter=9, tol=0.0)
+        run(Climb([KeyboardInterrupt]), np.zeros(1), max_iter=9, tol=0.0)
 
 
 def hill(x):
@@ -119,7 +111,7 @@ def test_starting_at_the_top_needs_no_update(solver):
 
 
 def test_bold_driver_never_falls_and_finds_the_top():
-    outcome = run(bold_driver(hill), np.zeros((1, 3)), max_iter=5000, tol=1e-13)
+    outcome = run(BoldDriver(hill), np.zeros((1, 3)), max_iter=5000, tol=1e-13)
     assert outcome.converged
     assert (np.diff(outcome.history["objective"]) > 0).all()
     assert_allclose(outcome.parameters, 3.0, atol=1e-3)
@@ -127,15 +119,16 @@ def test_bold_driver_never_falls_and_finds_the_top():
 
 
 def test_bold_driver_stops_where_nothing_is_to_be_gained():
-    outcome = run(bold_driver(hill), np.full(3, 3.0), max_iter=5, tol=1e-9)
+    outcome = run(BoldDriver(hill), np.full(3, 3.0), max_iter=5, tol=1e-9)
     assert outcome.converged
     assert outcome.n_iter == 0
-    assert "no step along the gradient" in outcome.message
+    assert outcome.ending.reason is Reason.SOLVER_DONE
+    assert "no step along the gradient" in outcome.ending.message
 
 
 def test_bold_driver_obeys_max_iter():
     with pytest.warns(ConvergenceWarning, match="max_iter=4"):
-        outcome = run(bold_driver(hill), np.zeros(3), max_iter=4, tol=0.0)
+        outcome = run(BoldDriver(hill), np.zeros(3), max_iter=4, tol=0.0)
     assert outcome.n_iter == 4
 
 

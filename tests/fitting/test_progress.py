@@ -2,6 +2,7 @@ import io
 
 import numpy as np
 import pytest
+from fitting.climbing import Climb
 
 from vicinal.fitting.loop import run
 from vicinal.fitting.progress import ProgressBar, display_of, shown_by
@@ -52,13 +53,6 @@ class Listener:
         self.heard.append(message)
 
 
-def climb(start, report):
-    for i in range(5):
-        if report(start + i, float(i)):
-            break
-    return True, "climbed"
-
-
 def test_a_program_can_show_fits_its_own_way(capsys):
     made = []
 
@@ -68,8 +62,8 @@ def test_a_program_can_show_fits_its_own_way(capsys):
 
     with shown_by(make):
         for verbose in (0, 1):
-            run(climb, np.ones(1), max_iter=10, tol=0.0, name="Climb", verbose=verbose)
-    expected = [("Climb", 10), 0, 1, 2, 3, 4, "climbed"]
+            run(Climb(range(5)), np.ones(1), max_iter=10, tol=0.0, name="Climb", verbose=verbose)
+    expected = [("Climb", 10), 0, 1, 2, 3, 4, "nothing more to gain"]
     assert [listener.heard for listener in made] == [expected, expected]
     assert capsys.readouterr().err == ""
 

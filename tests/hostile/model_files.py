@@ -370,7 +370,12 @@ def references(content, rng):
         laughing,
         {**node, "__id__": 1, "content": [{**node, "__id__": 1, "content": []}]},
         {**node, "__id__": 1, "content": [{**array, "__id__": 100 + i} for i in range(50)]},
-        {**node, "__class__": "Adam", "__module__": "vicinal.fitting.stochastic", "content": []},
+        {
+            **node,
+            "__class__": "AdamMoments",
+            "__module__": "vicinal.fitting.stochastic",
+            "content": [],
+        },
         {**array, "__class__": "void", "__id__": 7},
         json.loads(members["schema.json"]),
     )

@@ -48,3 +48,12 @@ def test_points_follow_each_other():
     assert_array_equal(both.weights, [1, 1, 1, 1, 1, 2, 0.5, 3])
     assert_array_equal(both.labels, [0, 1, 1, 2, 3, 4, 4, 5])
     assert WeightedPoints(X).followed_by(WeightedPoints(X)).weights is None
+
+
+def test_some_points_are_drawn_once_and_stay_in_order():
+    points = LabeledPoints(X, WEIGHTS, labels=LABELS)
+    few = points.some(3, np.random.default_rng(0))
+    assert len(few) == 3
+    assert (np.diff(few.X[:, 0]) > 0).all()
+    assert_array_equal(few.labels, LABELS[(few.X[:, 0] / 2).astype(int)])
+    assert points.some(4, np.random.default_rng(0)) is points

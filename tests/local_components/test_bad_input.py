@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from vicinal import LocalComponents
 from vicinal.fitting import CollapseError
 from vicinal.inputs.points import WeightedPoints
-from vicinal.local_components.learning import global_moments
+from vicinal.local_components.frame import global_moments
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,11 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from vicinal import LocalComponents
+from vicinal.fitting import Draws
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form
-from vicinal.local_components.learning import Batching, GlobalFrame, LocalProblem, Penalty
+from vicinal.local_components.frame import GlobalFrame
+from vicinal.local_components.learning import Batching, LocalProblem, Penalty
 from vicinal.neighborhood.blocked import BlockedEngine
 
 
@@ -39,7 +41,7 @@ def test_one_update_is_equation_7(iris, weights):
     problem = LocalProblem(points, frame, form, Penalty(), BlockedEngine())
     batching = Batching(size=30, n_keys=60, discount=0.4)
     assert_allclose(batching.kept(150), 0.4**0.2)
-    objective, found = problem.batched(batching, np.random.default_rng(0))(np.eye(4))
+    objective, found = problem.batched(batching, Draws(np.random.default_rng(0)))(np.eye(4))
     # The same draws, by hand.
     rng = np.random.default_rng(0)
     rows = np.array_split(rng.permutation(150), 5)[-1]

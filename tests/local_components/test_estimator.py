@@ -14,7 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from vicinal import LocalComponents
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form
-from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty
+from vicinal.local_components.frame import GlobalFrame
+from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.neighborhood.blocked import BlockedEngine
 
 UNBOUNDED = "without a penalty the likelihood of these data has no bound, which is an error"

@@ -16,7 +16,8 @@ from vicinal import LocalComponents
 from vicinal.datasets import make_noisy_circles
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form, Shape, expected_scatter, log_density
-from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty
+from vicinal.local_components.frame import GlobalFrame
+from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.neighborhood.blocked import BlockedEngine
 from vicinal.neighborhood.fused import FusedEngine
 from vicinal.neighborhood.oracle import OracleEngine

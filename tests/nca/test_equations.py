@@ -10,6 +10,7 @@ from vicinal.inputs.features import Features, moments
 from vicinal.inputs.points import LabeledPoints
 from vicinal.nca import objective
 from vicinal.nca.background import ClassGaussians
+from vicinal.nca.criteria import ACCURACY, CRITERIA, LOG
 from vicinal.nca.equations import Objective, evaluate, own_class_log_probabilities
 from vicinal.neighborhood import COMPACT, GAUSSIAN
 from vicinal.neighborhood.blocked import BlockedEngine
@@ -61,7 +62,7 @@ def gaussians(X, y):
 
 def test_golden_derivative_of_the_share_of_the_background(iris):
     X, y = iris
-    goal = Objective(COMPACT, "accuracy", "empirical", 3, gaussians(X, y))
+    goal = Objective(COMPACT, ACCURACY, "empirical", 3, gaussians(X, y))
     found = evaluate(spec_map(2, 4), goal, BlockedEngine(), LabeledPoints(X, labels=y), logit=0.0)
     assert_allclose(found.value, 116.76355966, rtol=1e-11)
     assert_allclose(found.logit_gradient, 10.8169735198, rtol=1e-11)
@@ -98,7 +99,7 @@ def problems(draw):
 @pytest.mark.parametrize("engine", ENGINES)
 @given(
     problem=problems(),
-    name=st.sampled_from(["accuracy", "log"]),
+    name=st.sampled_from(sorted(CRITERIA)),
     prior=st.sampled_from(["empirical", "uniform", "given"]),
     penalty=st.sampled_from([0.0, 0.3]),
     weighted=st.booleans(),
@@ -128,7 +129,7 @@ def test_gradient_of_compact_support_equals_finite_differences(iris, engine, pri
     assert_allclose((G * direction).sum(), (up - down) / (2 * h), rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["accuracy", "log"])
+@pytest.mark.parametrize("name", CRITERIA)
 @pytest.mark.parametrize("prior", ["empirical", "uniform", [0.2, 0.5, 0.3]])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gradient_with_a_background_equals_finite_differences(iris, name, prior, weighted):
@@ -137,7 +138,7 @@ def test_gradient_with_a_background_equals_finite_differences(iris, name, prior,
     X, y = iris[0][keep], iris[1][keep]
     weights = 1.0 + np.arange(95) % 3 if weighted else None
     prior = prior if isinstance(prior, str) else np.array(prior)
-    goal = Objective(COMPACT, name, prior, 3, gaussians(X, y))
+    goal = Objective(COMPACT, CRITERIA[name], prior, 3, gaussians(X, y))
 
     def value(A, b):
         return evaluate(A, goal, BlockedEngine(), LabeledPoints(X, weights, labels=y), logit=b)
@@ -217,7 +218,7 @@ def test_row_gradients_of_stochastic_learning_sum_to_the_full_gradient(iris, bac
     """Thesis 4.3: rows of a batch against all points."""
     X, y = iris
     law = COMPACT if background else GAUSSIAN
-    goal = Objective(law, "accuracy", prior, 3, gaussians(X, y) if background else None)
+    goal = Objective(law, ACCURACY, prior, 3, gaussians(X, y) if background else None)
     everything = LabeledPoints(X, 1.0 + np.arange(150) % 2, labels=y)
     full = evaluate(spec_map(2, 4), goal, BlockedEngine(), everything)
     batches = np.array_split(np.random.default_rng(0).permutation(150), 7)
@@ -232,7 +233,7 @@ def test_row_gradients_of_stochastic_learning_sum_to_the_full_gradient(iris, bac
 
 def test_points_that_are_no_keys_leave_nobody_out(iris):
     X, y = iris
-    goal = Objective(GAUSSIAN, "accuracy", "uniform", 3)
+    goal = Objective(GAUSSIAN, ACCURACY, "uniform", 3)
     new, old = LabeledPoints(X[::3], labels=y[::3]), LabeledPoints(X[1::3], labels=y[1::3])
     log_p = own_class_log_probabilities(spec_map(2, 4), goal, OracleEngine(), new, old)
     Z, Q = old.X @ spec_map(2, 4).T, new.X @ spec_map(2, 4).T
@@ -288,7 +289,7 @@ def test_logarithms_survive_where_probabilities_underflow(load_dataset):
     with np.errstate(invalid="ignore"):
         naive = naive_objective(A, X, y)
     assert np.isnan(naive).sum() > 30
-    goal = Objective(GAUSSIAN, "log", "empirical", 2)
+    goal = Objective(GAUSSIAN, LOG, "empirical", 2)
     log_p = own_class_log_probabilities(A, goal, BlockedEngine(), LabeledPoints(X, labels=y))
     log_q = own_class_log_probabilities(
         A,
@@ -319,7 +320,7 @@ def test_the_only_member_of_a_class_counts_nothing(iris):
         value, gradient = objective(spec_map(2, 4), X, y, objective=name)
         log_p = own_class_log_probabilities(
             spec_map(2, 4),
-            Objective(GAUSSIAN, name, "empirical", 3),
+            Objective(GAUSSIAN, CRITERIA[name], "empirical", 3),
             BlockedEngine(),
             LabeledPoints(X, labels=y),
         )[:100]

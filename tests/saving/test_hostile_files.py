@@ -160,7 +160,7 @@ def test_too_many_objects(refused):
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [("vicinal.fitting.stochastic", "Adam"), ("numpy", "void")]
+    ("module", "name"), [("vicinal.fitting.stochastic", "AdamMoments"), ("numpy", "void")]
 )
 def test_what_would_be_called_with_a_size(module, name, refused):
     def call(schema, parts):

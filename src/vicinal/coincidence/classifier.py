@@ -5,9 +5,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.coincidence.equations import CoincidenceData, State, exponents
+from vicinal.coincidence.equations import CoincidenceData, LatentMap, exponents
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
-from vicinal.coincidence.starts import starting_state
+from vicinal.coincidence.starts import latent_start
 from vicinal.fitting import run
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
@@ -128,33 +128,33 @@ class CoincidenceClassifier(
         # Means follow the points, so that a pair is two positions.
         everything = np.vstack([centered, means])
         fits = [self._fit_class(everything, labels, c, rng) for c in range(len(means))]
-        states, likelihoods, updates = zip(*fits, strict=True)
+        maps, likelihoods, updates = zip(*fits, strict=True)
         self.means_ = (means if basis is None else means @ basis) + center
         self.components_ = np.array(
-            [state.W if basis is None else state.W @ basis for state in states]
+            [latent.W if basis is None else latent.W @ basis for latent in maps]
         )
-        self.sigma2_ = np.array([state.sigma2 for state in states])
+        self.sigma2_ = np.array([latent.sigma2 for latent in maps])
         self.log_likelihood_, self.n_iter_ = np.array(likelihoods), np.array(updates)
         return self
 
     def _fit_class(
         self, everything: NDArray, labels: NDArray, c: int, rng: np.random.Generator
-    ) -> tuple[State, float, int]:
-        """State, log-likelihood and number of updates."""
+    ) -> tuple[LatentMap, float, int]:
+        """The map of a class, its log-likelihood and the number of updates."""
         n = len(labels)
         pairs = PairList(np.arange(n), np.full(n, n + c), len(everything))
         data = CoincidenceData(everything, pairs, labels == c, np.zeros(n, dtype=int))
         problem = CoincidenceProblem(data, self.n_components or everything.shape[1])
         outcome = run(
-            problem.method(self.solver),
-            problem.pack(starting_state(self.init, data, problem.n_components, rng)),
+            problem.solver(self.solver),
+            problem.pack(latent_start(self.init, data, problem.n_components, rng)),
             max_iter=self.max_iter,
             tol=self.tol,
             name=f"CoincidenceClassifier, class {self.classes_[c]!r}",
             verbose=self.verbose,
         )
-        state = problem.without_null_space(problem.unpack(outcome.parameters))
-        return state, outcome.objective * n, max(1, outcome.n_iter)
+        latent = problem.without_null_space(problem.unpack(outcome.parameters))
+        return latent, outcome.objective * n, max(1, outcome.n_iter)
 
     def _check_parameters(self, n_features: int) -> None:
         if self.n_components is not None:

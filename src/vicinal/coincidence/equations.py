@@ -20,7 +20,7 @@ from vicinal.neighborhood.pair_list import PairList
 
 __all__ = [
     "CoincidenceData",
-    "State",
+    "LatentMap",
     "em_differences",
     "em_endpoints",
     "exponents",
@@ -69,8 +69,8 @@ class CoincidenceData:
 
 
 @dataclass(frozen=True)
-class State:
-    """Parameters of the model.
+class LatentMap:
+    """The map that points are seen through, with its noise, and the lengths that decide.
 
     Attributes
     ----------
@@ -106,54 +106,54 @@ def pulls(q: NDArray, coincide: NDArray) -> NDArray:
     return np.where(coincide, -1.0, odds(q))
 
 
-def log_likelihood(data: CoincidenceData, state: State) -> float:
+def log_likelihood(data: CoincidenceData, latent: LatentMap) -> float:
     """Σ log P(y) over all pairs."""
-    return float(log_likelihoods(_exponents(data, state)[0], data.coincide).sum())
+    return float(log_likelihoods(_exponents(data, latent)[0], data.coincide).sum())
 
 
-def em_differences(data: CoincidenceData, state: State) -> tuple[float, State]:
-    """Log-likelihood at a state, and one step of EM on the differences z - z' of a pair.
+def em_differences(data: CoincidenceData, latent: LatentMap) -> tuple[float, LatentMap]:
+    """Log-likelihood at a map, and one step of EM on the differences z - z' of a pair.
 
     They are all the likelihood depends on. Their posterior mean is (1 - 2a) W Δ, with a = b or
     -νb and b = σ² / c, so that W ← W (I - 2 S_a S₁⁻¹): translations change nothing.
     """
-    q, squared, kappa2 = _exponents(data, state)
-    a, variance = _posterior_of_differences(q, squared, kappa2, data.coincide, state)
-    W = state.W - 2.0 * state.W @ _over(data.scatter(a), data.total_scatter)
+    q, squared, kappa2 = _exponents(data, latent)
+    a, variance = _posterior_of_differences(q, squared, kappa2, data.coincide, latent)
+    W = latent.W - 2.0 * latent.W @ _over(data.scatter(a), data.total_scatter)
     moved = data.pairs.squared_distances(times(data.X, W.T))
     # |ū - W'Δ|² needs the product of old and new differences: by polarization.
-    between = data.pairs.squared_distances(times(data.X, (state.W - W).T))
+    between = data.pairs.squared_distances(times(data.X, (latent.W - W).T))
     inner = 0.5 * (squared + moved - between)
     residual = np.square(1.0 - 2.0 * a) * squared - 2.0 * (1.0 - 2.0 * a) * inner + moved
     p = len(W)
     sigma2 = float((residual + variance).sum()) / (2.0 * p * len(data))
     value = float(log_likelihoods(q, data.coincide).sum())
-    return value, State(W, sigma2, state.kappa2)
+    return value, LatentMap(W, sigma2, latent.kappa2)
 
 
-def em_endpoints(data: CoincidenceData, state: State) -> tuple[float, State]:
-    """Log-likelihood at a state, and one step of EM on both endpoints, as the paper prints it.
+def em_endpoints(data: CoincidenceData, latent: LatentMap) -> tuple[float, LatentMap]:
+    """Log-likelihood at a map, and one step of EM on both endpoints, as the paper prints it.
 
     The posterior variance for y = 0 has one term more than the text: -ν(1 + ν) b² δ².
     """
-    q, squared, kappa2 = _exponents(data, state)
-    nu, p = odds(q), len(state.W)
-    b = state.sigma2 / (kappa2 + 2.0 * state.sigma2)
+    q, squared, kappa2 = _exponents(data, latent)
+    nu, p = odds(q), len(latent.W)
+    b = latent.sigma2 / (kappa2 + 2.0 * latent.sigma2)
     a = np.where(data.coincide, b, -nu * b)
     variance = np.where(
         data.coincide,
-        p * state.sigma2 * (1.0 - b),
-        p * state.sigma2 * (1.0 + nu * b) - nu * (1.0 + nu) * np.square(b) * squared,
+        p * latent.sigma2 * (1.0 - b),
+        p * latent.sigma2 * (1.0 + nu * b) - nu * (1.0 + nu) * np.square(b) * squared,
     )
     counts = np.bincount(data.pairs.first, minlength=len(data.X))
     counts = counts + np.bincount(data.pairs.second, minlength=len(data.X))
     second_moment = gram(data.X, counts[:, None] * data.X)
     # Σ z̄ xᵀ + z̄' x'ᵀ = W (M - Σ a Δ Δᵀ)
-    W = state.W - state.W @ _over(data.scatter(a), second_moment)
-    error = _endpoint_error(data, state.W, W, a)
+    W = latent.W - latent.W @ _over(data.scatter(a), second_moment)
+    error = _endpoint_error(data, latent.W, W, a)
     sigma2 = (0.5 * error + float(variance.sum())) / (p * len(data))
     value = float(log_likelihoods(q, data.coincide).sum())
-    return value, State(W, sigma2, state.kappa2)
+    return value, LatentMap(W, sigma2, latent.kappa2)
 
 
 def _endpoint_error(data: CoincidenceData, W: NDArray, new: NDArray, a: NDArray) -> float:
@@ -168,18 +168,18 @@ def _endpoint_error(data: CoincidenceData, W: NDArray, new: NDArray, a: NDArray)
     return total
 
 
-def _exponents(data: CoincidenceData, state: State) -> tuple[NDArray, NDArray, NDArray]:
+def _exponents(data: CoincidenceData, latent: LatentMap) -> tuple[NDArray, NDArray, NDArray]:
     """q, |WΔ|² and κ² of every pair."""
-    squared = data.pairs.squared_distances(times(data.X, state.W.T))
-    kappa2 = state.kappa2[data.anchors]
-    return exponents(squared, len(state.W), state.sigma2, kappa2), squared, kappa2
+    squared = data.pairs.squared_distances(times(data.X, latent.W.T))
+    kappa2 = latent.kappa2[data.anchors]
+    return exponents(squared, len(latent.W), latent.sigma2, kappa2), squared, kappa2
 
 
 def _posterior_of_differences(
-    q: NDArray, squared: NDArray, kappa2: NDArray, coincide: NDArray, state: State
+    q: NDArray, squared: NDArray, kappa2: NDArray, coincide: NDArray, latent: LatentMap
 ) -> tuple[NDArray, NDArray]:
     """a with posterior mean (1 - 2a) W Δ, and the variance, of u = z - z'."""
-    p, sigma2 = len(state.W), state.sigma2
+    p, sigma2 = len(latent.W), latent.sigma2
     b = sigma2 / (kappa2 + 2.0 * sigma2)
     nu, left = odds(q), 1.0 - 2.0 * b
     a = np.where(coincide, b, -nu * b)

@@ -1,20 +1,19 @@
 """LatentCoincidence: the estimator."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import validate_data
 
-from vicinal.coincidence.equations import CoincidenceData, State, exponents, log_likelihood
+from vicinal.coincidence.equations import CoincidenceData, LatentMap, exponents, log_likelihood
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.neighbors import labeled_pairs
-from vicinal.coincidence.starts import starting_state
-from vicinal.fitting import Validation, few_updates, run
+from vicinal.coincidence.starts import latent_start
+from vicinal.coincidence.trial import Trial, nearest_neighbor_score
+from vicinal.fitting import Outcome, few_updates, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import (
@@ -27,7 +26,7 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.pairs import check_pair_labels, split_pairs
 from vicinal.inputs.span import check_components, check_width, span_of
-from vicinal.inputs.splits import MOST_VALIDATION_KEYS, hold_back
+from vicinal.inputs.splits import hold_back
 from vicinal.inputs.units import check_units
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import times
@@ -37,11 +36,6 @@ from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
 __all__ = ["LatentCoincidence"]
-
-# Updates between two scores on rows held back: those of EM are small, and a score costs more than
-# many. So many scores without a better one, and the fit stops.
-CHECK_EVERY = {"lbfgs": 1, "em": 5, "em-endpoints": 5}
-PATIENCE = 20
 
 # Scores are many, so that fewer rows than elsewhere may be held back.
 MOST_HELD_BACK = 2000
@@ -221,13 +215,10 @@ class LatentCoincidence(
         self._check_parameters(points.shape[1])
         classes, labels = check_classes(targets)
         rng, (centered, basis) = self._generator(), self._inward(points)
-        problem, trial, score = self._from_labels(centered, labels), None, None
+        problem, trial = self._from_labels(centered, labels), None
         if self.early_stopping in (True, "auto"):
-            rows, held = hold_back(labels, self.validation_fraction, rng)
-            held = held[:: -(-len(held) // MOST_HELD_BACK)]
-            trial = self._from_labels(centered[rows], labels[rows])
-            score = self._score(trial, labels[rows], centered[held], labels[held], rng)
-        self._learn(problem, basis, rng, points, targets, trial, score)
+            trial = self._trial(centered, labels, rng)
+        self._learn(problem, basis, rng, points, targets, trial)
         self.classes_ = classes
         return self
 
@@ -276,54 +267,74 @@ class LatentCoincidence(
         rng: np.random.Generator,
         points: NDArray,
         targets: NDArray | None = None,
-        trial: CoincidenceProblem | None = None,
-        score: Callable[[NDArray], float] | None = None,
+        trial: Trial | None = None,
     ) -> None:
         """Fit; with a trial on some of the rows, for as many updates as were best there."""
-        tried, n = trial or problem, len(problem.data)
-        start = tried.pack(starting_state(self.init, tried.data, tried.n_components, rng, basis))
 
         def fitted(parameters: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(problem, basis, parameters, points, score is not None)
+            return self._fitted_attributes(problem, basis, parameters, points, trial is not None)
 
-        solvers = [self.solver]
-        if self.solver == "auto":
-            solvers = ["lbfgs"] if score is None else ["lbfgs", "em"]
-        most = self.max_iter * len(solvers)
-        listeners = ScikitLearnCallbacks(self, most, points, targets, fitted)
-        outcomes = {
-            solver: run(
-                tried.method(solver),
-                start,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                validation=score and Validation(score, CHECK_EVERY[solver], PATIENCE),
-                callbacks=[listeners],
-                name="LatentCoincidence",
-                verbose=self.verbose,
-            )
-            for solver in solvers
-        }
-        self.solver_ = max(solvers, key=lambda solver: outcomes[solver].validation)
+        tried = problem if trial is None else trial.problem
+        start = tried.pack(latent_start(self.init, tried.data, tried.n_components, rng, basis))
+        names = self._solver_names(trial)
+        listeners = ScikitLearnCallbacks(self, self.max_iter * len(names), points, targets, fitted)
+        outcomes = {name: self._run(name, problem, trial, start, listeners) for name in names}
+        self.solver_ = max(names, key=lambda name: outcomes[name].validation)
         outcome = outcomes[self.solver_]
         parameters, value = outcome.parameters, outcome.objective
-        self._forget("validation_score_", "classes_")
-        if score is not None:
-            self.validation_score_ = outcome.validation
+        if trial is not None:
             n_best = int(np.nanargmax(outcome.history["validation"]))
-            parameters, value = few_updates(problem.method(self.solver_), start, n_best)
+            parameters, value = few_updates(problem.solver(self.solver_), start, n_best)
+        self._take(outcome, fitted(parameters), trial is not None)
+        self._judge(problem, basis, value)
+        listeners.close(parameters)
+
+    def _solver_names(self, trial: Trial | None) -> list[str]:
+        """What is to be tried, the best of it to be kept."""
+        if self.solver != "auto":
+            return [self.solver]
+        return ["lbfgs"] if trial is None else ["lbfgs", "em"]
+
+    def _run(
+        self,
+        solver: str,
+        problem: CoincidenceProblem,
+        trial: Trial | None,
+        start: NDArray,
+        listeners: ScikitLearnCallbacks,
+    ) -> Outcome:
+        """A run of a solver over the trial, or over the problem itself where there is none."""
+        return run(
+            (problem if trial is None else trial.problem).solver(solver),
+            start,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            validation=None if trial is None else trial.validation(solver),
+            callbacks=[listeners],
+            name="LatentCoincidence",
+            verbose=self.verbose,
+        )
+
+    def _take(self, outcome: Outcome, attributes: dict[str, Any], is_trial: bool) -> None:
+        """Keep what a run found."""
+        self._forget("validation_score_", "classes_")
+        if is_trial:
+            self.validation_score_ = outcome.validation
         self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
         self.converged_ = outcome.converged
-        for name, attribute in fitted(parameters).items():
+        for name, attribute in attributes.items():
             setattr(self, name, attribute)
-        self.log_likelihood_, self.is_global_optimum_ = value * n, None
+
+    def _judge(self, problem: CoincidenceProblem, basis: NDArray | None, value: float) -> None:
+        """Say how likely the pairs are, and whether they could be likelier."""
+        data = problem.data
+        self.log_likelihood_, self.is_global_optimum_ = value * len(data), None
         if self.scale == "shared":
             W = self.components_ if basis is None else self.components_ @ basis.T
-            state = State(W, self.sigma2_, np.ones(1))
-            self.log_likelihood_ = log_likelihood(problem.data, state)
-            self.is_global_optimum_ = problem.is_global_optimum(state)
-        self.base_rate_, self.n_pairs_ = float(problem.data.coincide.mean()), n
-        listeners.close(parameters)
+            latent = LatentMap(W, self.sigma2_, np.ones(1))
+            self.log_likelihood_ = log_likelihood(data, latent)
+            self.is_global_optimum_ = problem.is_global_optimum(latent)
+        self.base_rate_, self.n_pairs_ = float(data.coincide.mean()), len(data)
 
     def _inward(self, points: NDArray) -> tuple[NDArray, NDArray | None]:
         """Points less their mean, in the span of the rows where these are few, and its basis."""
@@ -355,26 +366,16 @@ class LatentCoincidence(
         data = CoincidenceData(X, PairList(first, second, len(X)), coincide, anchors)
         return CoincidenceProblem(data, self.n_components or X.shape[1], self.scale == "local")
 
-    def _score(
-        self,
-        problem: CoincidenceProblem,
-        labels: NDArray,
-        held: NDArray,
-        held_labels: NDArray,
-        rng: np.random.Generator,
-    ) -> Callable[[NDArray], float]:
-        """Share of rows held back that their nearest neighbors label right, of parameters."""
-        keep = np.arange(len(labels))
-        if len(keep) > MOST_VALIDATION_KEYS:
-            keep = np.sort(rng.choice(keep, MOST_VALIDATION_KEYS, replace=False))
-        keys, known = problem.data.X[keep], labels[keep]
-
-        def score(parameters: NDArray) -> float:
-            W = problem.unpack(parameters).W
-            rule = KNeighborsClassifier(min(self.n_targets, len(keep)), n_jobs=self.n_jobs)
-            return float(rule.fit(times(keys, W.T), known).score(times(held, W.T), held_labels))
-
-        return score
+    def _trial(self, X: NDArray, labels: NDArray, rng: np.random.Generator) -> Trial:
+        """A fit to some of the rows, judged by how nearest neighbors label the others."""
+        positions, held = hold_back(labels, self.validation_fraction, rng)
+        held = held[:: -(-len(held) // MOST_HELD_BACK)]
+        problem = self._from_labels(X[positions], labels[positions])
+        others = X[held], labels[held]
+        score = nearest_neighbor_score(
+            problem, labels[positions], others, self.n_targets, self.n_jobs, rng
+        )
+        return Trial(problem, score)
 
     def _fitted_attributes(
         self,
@@ -385,13 +386,13 @@ class LatentCoincidence(
         stopped: bool,
     ) -> dict[str, Any]:
         """All that transform and the pair methods need."""
-        state = problem.without_null_space(problem.unpack(parameters))
+        latent = problem.without_null_space(problem.unpack(parameters))
         if stopped or self.scale == "local":
-            state = problem.calibrated(state)
-        W = state.W if basis is None else state.W @ basis
+            latent = problem.calibrated(latent)
+        W = latent.W if basis is None else latent.W @ basis
         return {
             "components_": W.astype(points.dtype),
-            "sigma2_": state.sigma2,
+            "sigma2_": latent.sigma2,
             "n_features_in_": points.shape[1],
         }
 

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from vicinal.coincidence.equations import (
     CoincidenceData,
-    State,
+    LatentMap,
     em_differences,
     em_endpoints,
     exponents,
     log_likelihoods,
     pulls,
 )
-from vicinal.fitting import Method, Step, em, few_updates, lbfgs
+from vicinal.fitting import EM, Solver, Step, few_updates, lbfgs
 from vicinal.neighborhood import times
 
 __all__ = ["SOLVERS", "CoincidenceProblem", "likeliest_scales"]
@@ -34,6 +34,10 @@ _CERTAIN = 1e-5
 
 # Directions of differences below this, relative to the largest variance, are none.
 _NO_VARIANCE = 1e-12
+
+
+# From a map to its log-likelihood and to the next map.
+FormOfEM = Callable[[CoincidenceData, LatentMap], tuple[float, LatentMap]]
 
 
 @dataclass(frozen=True)
@@ -57,76 +61,77 @@ class CoincidenceProblem:
     n_components: int
     local: bool = False
 
-    def method(self, solver: str) -> Method:
+    def solver(self, name: str) -> Solver:
         """L-BFGS, or EM in one of its forms."""
-        if solver == "lbfgs":
+        if name == "lbfgs":
             return lbfgs(self.value_and_gradient)
-        return em(self._step_of(em_differences if solver == "em" else em_endpoints))
+        return EM(self._step_of(em_differences if name == "em" else em_endpoints))
 
-    def pack(self, state: State) -> NDArray:
-        """Parameters of a state."""
+    def pack(self, latent: LatentMap) -> NDArray:
+        """Parameters of a map, its noise and its scales."""
         if self.local:
-            return np.append(state.W.ravel(), np.log(state.sigma2))
-        c = 1.0 + 2.0 * state.sigma2
-        t = 0.5 * self.n_components * np.log1p(2.0 * state.sigma2)
-        return np.append(state.W.ravel() / np.sqrt(c), np.log(t))
+            return np.append(latent.W.ravel(), np.log(latent.sigma2))
+        c = 1.0 + 2.0 * latent.sigma2
+        t = 0.5 * self.n_components * np.log1p(2.0 * latent.sigma2)
+        return np.append(latent.W.ravel() / np.sqrt(c), np.log(t))
 
-    def unpack(self, parameters: NDArray) -> State:
-        """The state; likeliest scales where there are many."""
+    def unpack(self, parameters: NDArray) -> LatentMap:
+        """Map, noise and scales of parameters; the likeliest scales where there are many."""
         B, last = parameters[:-1].reshape(self.n_components, -1), float(parameters[-1])
         if self.local:
             sigma2 = float(np.exp(np.clip(last, -60.0, 60.0)))
-            return State(B, sigma2, likeliest_scales(self.data, B, sigma2))
+            return LatentMap(B, sigma2, likeliest_scales(self.data, B, sigma2))
         return self.unpack_shared(B, float(np.exp(np.clip(last, -60.0, 60.0))))
 
-    def unpack_shared(self, A: NDArray, t: float) -> State:
-        """The state with κ = 1."""
+    def unpack_shared(self, A: NDArray, t: float) -> LatentMap:
+        """Map and noise of A and t, with κ = 1."""
         sigma2 = 0.5 * float(np.expm1(min(2.0 * t / self.n_components, 100.0)))
-        return State(A * np.sqrt(1.0 + 2.0 * sigma2), sigma2, np.ones(1))
+        return LatentMap(A * np.sqrt(1.0 + 2.0 * sigma2), sigma2, np.ones(1))
 
     def value_and_gradient(self, parameters: NDArray) -> tuple[float, NDArray]:
         """Mean log-likelihood and its gradient."""
-        state, data, p = self.unpack(parameters), self.data, self.n_components
-        Z = times(data.X, state.W.T)
-        squared, kappa2 = data.pairs.squared_distances(Z), state.kappa2[data.anchors]
-        q = exponents(squared, p, state.sigma2, kappa2)
+        latent, data, p = self.unpack(parameters), self.data, self.n_components
+        Z = times(data.X, latent.W.T)
+        squared, kappa2 = data.pairs.squared_distances(Z), latent.kappa2[data.anchors]
+        q = exponents(squared, p, latent.sigma2, kappa2)
         pull, n = pulls(q, data.coincide), len(data)
         value = float(log_likelihoods(q, data.coincide).mean())
-        c = kappa2 + 2.0 * state.sigma2
+        c = kappa2 + 2.0 * latent.sigma2
         in_W = data.pairs.scatter(pull / c, Z, data.X) / n  # dq/dW = W Δ Δᵀ / c
         if self.local:
             # Scales are at their maximum: they need no term of their own.
-            in_log_sigma2 = state.sigma2 * float((pull * (p / c - squared / c**2)).mean())
+            in_log_sigma2 = latent.sigma2 * float((pull * (p / c - squared / c**2)).mean())
             return value, np.append(in_W.ravel(), in_log_sigma2)
-        t = 0.5 * p * np.log1p(2.0 * state.sigma2)
+        t = 0.5 * p * np.log1p(2.0 * latent.sigma2)
         # dq/dA = A Δ Δᵀ = √c (W Δ Δᵀ / c), dq/dt = 1
-        in_A = np.sqrt(1.0 + 2.0 * state.sigma2) * in_W
+        in_A = np.sqrt(1.0 + 2.0 * latent.sigma2) * in_W
         return value, np.append(in_A.ravel(), t * float(pull.mean()))
 
-    def is_global_optimum(self, state: State) -> bool:
+    def is_global_optimum(self, latent: LatentMap) -> bool:
         """Whether no map of any rank has a higher likelihood, by the conditions of Karush et al.
 
         The likelihood is concave in t and M = AᵀA. At an optimum G = Σ (d log P / dq) ½ ΔΔᵀ has
         no positive eigenvalue, G M = 0, and the derivative in t is 0, or negative where t is 0.
         """
         data = self.data
-        squared = data.pairs.squared_distances(times(data.X, state.W.T))
-        q = exponents(squared, self.n_components, state.sigma2, state.kappa2[data.anchors])
+        squared = data.pairs.squared_distances(times(data.X, latent.W.T))
+        q = exponents(squared, self.n_components, latent.sigma2, latent.kappa2[data.anchors])
         pull = pulls(q, data.coincide)
         G = data.scatter(pull)
         size = np.linalg.eigvalsh(data.scatter(np.abs(pull)))[-1]
-        stationary = np.linalg.norm(state.W @ G, 2) <= _CERTAIN * size * np.linalg.norm(state.W, 2)
-        in_t, t = float(pull.sum()), 0.5 * self.n_components * np.log1p(2.0 * state.sigma2)
+        largest = np.linalg.norm(latent.W, 2)
+        stationary = np.linalg.norm(latent.W @ G, 2) <= _CERTAIN * size * largest
+        in_t, t = float(pull.sum()), 0.5 * self.n_components * np.log1p(2.0 * latent.sigma2)
         balanced = max(in_t, abs(t * in_t)) <= _CERTAIN * np.abs(pull).sum()
         highest = np.linalg.eigvalsh(G)[-1] <= _CERTAIN * size
         return bool(stationary and balanced and highest)
 
-    def calibrated(self, state: State) -> State:
+    def calibrated(self, latent: LatentMap) -> LatentMap:
         """The likeliest σ², and size of W, for κ = 1; neighbors stay who they are.
 
         A map that was kept for its neighbors, or learned with local scales, has neither.
         """
-        squared = self.data.pairs.squared_distances(times(self.data.X, state.W.T))
+        squared = self.data.pairs.squared_distances(times(self.data.X, latent.W.T))
         unit = float(squared.mean()) or 1.0
 
         def value_and_gradient(logs: NDArray) -> tuple[float, NDArray]:
@@ -138,12 +143,12 @@ class CoincidenceProblem:
 
         logs, _ = few_updates(lbfgs(value_and_gradient), np.zeros(2), _CALIBRATION_STEPS, 1e-12)
         size, t = np.exp(np.clip(logs, -60.0, 60.0))
-        A = state.W * np.sqrt(size / unit)
+        A = latent.W * np.sqrt(size / unit)
         return self.unpack_shared(A, float(t))
 
-    def without_null_space(self, state: State) -> State:
+    def without_null_space(self, latent: LatentMap) -> LatentMap:
         """Drop what W does in directions in which no pair differs."""
-        return State(state.W @ self._range, state.sigma2, state.kappa2)
+        return LatentMap(latent.W @ self._range, latent.sigma2, latent.kappa2)
 
     @cached_property
     def _range(self) -> NDArray:
@@ -152,7 +157,7 @@ class CoincidenceProblem:
         seen = directions[:, variances > _NO_VARIANCE * max(variances[-1], 0.0)]
         return seen @ seen.T
 
-    def _step_of(self, form: Callable[[CoincidenceData, State], tuple[float, State]]) -> Step:
+    def _step_of(self, form: FormOfEM) -> Step:
         def step(parameters: NDArray) -> tuple[float, NDArray]:
             value, following = form(self.data, self.unpack(parameters))
             return value / len(self.data), self.pack(following)

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from vicinal.coincidence.equations import CoincidenceData, State
+from vicinal.coincidence.equations import CoincidenceData, LatentMap
 from vicinal.inputs.checks import check_choice
 from vicinal.inputs.starts import given_map
 from vicinal.neighborhood import gram, times
 
-__all__ = ["starting_state"]
+__all__ = ["latent_start"]
 
 STARTS = ("auto", "pca", "identity", "random")
 
@@ -19,24 +19,24 @@ STARTS = ("auto", "pca", "identity", "random")
 _SIGMA2, _NEAR = 0.1, 1.0
 
 
-def starting_state(
+def latent_start(
     init: Any,
     data: CoincidenceData,
     n_components: int,
     rng: np.random.Generator,
     basis: NDArray | None = None,
-) -> State:
+) -> LatentMap:
     """From a name, a map, or a map and σ²; with a `basis`, maps given are of the columns still."""
     if isinstance(init, tuple):
         return _given(init, data, n_components, basis)
     if not isinstance(init, str):
         W = _inward(init, data, n_components, basis)
-        return State(W, _SIGMA2, np.ones(data.n_anchors))
+        return LatentMap(W, _SIGMA2, np.ones(data.n_anchors))
     check_choice("init", init, STARTS)
     W = _directions(init, data, n_components, rng)
     squared = data.pairs.squared_distances(times(data.X, W.T))
     near = float(squared[data.coincide].mean()) or float(squared.mean()) or 1.0
-    return State(W * np.sqrt(_NEAR / near), _SIGMA2, np.ones(data.n_anchors))
+    return LatentMap(W * np.sqrt(_NEAR / near), _SIGMA2, np.ones(data.n_anchors))
 
 
 def _directions(
@@ -59,10 +59,10 @@ def _inward(init: Any, data: CoincidenceData, n_components: int, basis: NDArray 
 
 def _given(
     init: tuple[Any, ...], data: CoincidenceData, n_components: int, basis: NDArray | None
-) -> State:
+) -> LatentMap:
     if len(init) != 2:
         raise ValueError(f"init={init!r} must be a map, or a map and σ².")
     W, sigma2 = _inward(init[0], data, n_components, basis), float(init[1])
     if not 0 < sigma2 < np.inf:
         raise ValueError(f"σ² in init is {sigma2!r}, but must be positive and finite.")
-    return State(W, sigma2, np.ones(data.n_anchors))
+    return LatentMap(W, sigma2, np.ones(data.n_anchors))

@@ -1,12 +1,14 @@
-"""Gradient ascent with the "bold driver" (Vogl et al. 1988; thesis 3.3.1), run in the one loop."""
+"""Gradient ascent with the "bold driver" (Vogl et al. 1988; thesis 3.3.1)."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting.descent import ValueAndGradient
-from vicinal.fitting.loop import Method, Report
+from vicinal.fitting.ending import Ending, Reason
+from vicinal.fitting.solver import ExactState, StepwiseSolver, ValueAndGradient
 
-__all__ = ["bold_driver"]
+__all__ = ["BoldDriver", "BoldState"]
 
 # After a gain the rate grows by this factor, after a loss it shrinks and the step is taken back.
 _GROW, _SHRINK = 1.1, 0.5
@@ -14,26 +16,46 @@ _GROW, _SHRINK = 1.1, 0.5
 # A step this small beside the parameters is lost in rounding.
 _SMALLEST_STEP = 1e-12
 
+_NO_GAIN = Ending(Reason.SOLVER_DONE, "no step along the gradient gains anything")
 
-def bold_driver(value_and_gradient: ValueAndGradient) -> Method:
+
+@dataclass(frozen=True)
+class BoldState(ExactState):
+    """Where the bold driver stands.
+
+    Attributes
+    ----------
+    parameters : ndarray
+    objective : float
+    gradient : ndarray
+    rate : float
+        Of the next step.
+    """
+
+    rate: float
+
+
+@dataclass(frozen=True)
+class BoldDriver(StepwiseSolver[BoldState]):
     """Gradient ascent whose rate grows while the objective does; it never falls."""
 
-    def method(start: NDArray, report: Report) -> tuple[bool, str]:
-        parameters = start
-        value, gradient = value_and_gradient(parameters)
-        stop = report(parameters, value, gradient)
-        rate = 1.0 / (float(np.linalg.norm(gradient)) or 1.0)  # the first step has norm 1
-        while not stop:
-            step = rate * gradient
-            if np.linalg.norm(step) <= _SMALLEST_STEP * (1.0 + np.linalg.norm(parameters)):
-                return True, "no step along the gradient gains anything"
-            trial_value, trial_gradient = value_and_gradient(parameters + step)
-            if trial_value > value:
-                parameters, value, gradient = parameters + step, trial_value, trial_gradient
-                rate *= _GROW
-                stop = report(parameters, value, gradient)
-            else:
-                rate *= _SHRINK
-        return False, "told to stop"
+    value_and_gradient: ValueAndGradient
 
-    return method
+    def start(self, parameters: NDArray) -> BoldState:
+        """A rate that gives the first step norm 1."""
+        value, gradient = self.value_and_gradient(parameters)
+        rate = 1.0 / (float(np.linalg.norm(gradient)) or 1.0)
+        return BoldState(parameters, value, gradient, rate)
+
+    def step(self, state: BoldState) -> BoldState | Ending:
+        """The first step that gains, at ever smaller rates."""
+        rate = state.rate
+        while True:
+            step = rate * state.gradient
+            if np.linalg.norm(step) <= _SMALLEST_STEP * (1.0 + np.linalg.norm(state.parameters)):
+                return _NO_GAIN
+            trial = state.parameters + step
+            value, gradient = self.value_and_gradient(trial)
+            if value > state.objective:
+                return BoldState(trial, value, gradient, rate * _GROW)
+            rate *= _SHRINK

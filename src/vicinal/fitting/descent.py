@@ -1,78 +1,198 @@
-"""L-BFGS and conjugate gradients: scipy's, run in the one loop."""
+"""L-BFGS and conjugate gradients: scipy's.
 
-from collections.abc import Callable
-from typing import Any
+What these keep between two updates is scipy's own. But they are deterministic: told the same values
+and gradients they take the same steps. So their state is what they were told, where that is
+recorded, and a solver goes on from it by being told all of it again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
-from vicinal.fitting.loop import Method, Report
+from vicinal.fitting.draws import Draws
+from vicinal.fitting.ending import Ending, Reason
+from vicinal.fitting.solver import ExactState, Tell, ValueAndGradient
 
-__all__ = ["ValueAndGradient", "conjugate_gradients", "lbfgs"]
-
-# Parameters to the objective (maximized) and its gradient, of the parameters' shape.
-ValueAndGradient = Callable[[NDArray], tuple[float, NDArray]]
+__all__ = [
+    "Evaluation",
+    "RecordedEvaluations",
+    "ScipySolver",
+    "ScipyState",
+    "conjugate_gradients",
+    "lbfgs",
+]
 
 # The loop decides on convergence by the objective; scipy only by a vanished gradient.
 _GRADIENT_TOLERANCE = 1e-10
 
-
-def lbfgs(value_and_gradient: ValueAndGradient) -> Method:
-    """Limited-memory BFGS."""
-    options = {"ftol": 0.0, "gtol": _GRADIENT_TOLERANCE, "maxls": 50}
-    return _scipy_method(value_and_gradient, "L-BFGS-B", options)
+_NO_LIMIT = np.iinfo(np.int32).max
 
 
-def conjugate_gradients(value_and_gradient: ValueAndGradient) -> Method:
-    """Nonlinear conjugate gradients (Polak and Ribière)."""
-    return _scipy_method(value_and_gradient, "CG", {"gtol": _GRADIENT_TOLERANCE})
+class Evaluation(NamedTuple):
+    """The objective and its gradient at some parameters."""
+
+    parameters: NDArray
+    value: float
+    gradient: NDArray
 
 
-def _scipy_method(
-    value_and_gradient: ValueAndGradient, name: str, options: dict[str, Any]
-) -> Method:
-    def method(start: NDArray, report: Report) -> tuple[bool, str]:
-        loss = _Loss(value_and_gradient, start.shape)
-        value, gradient = loss(start.ravel())
-        if report(start, -value, gradient):
-            return False, "stopped at the start"
+class RecordedEvaluations:
+    """An objective that plays back what is known of it before it is asked anew.
 
-        def after_update(intermediate_result: OptimizeResult) -> None:
-            flat = intermediate_result.x
-            value, gradient = loss(flat)  # kept from the line search, as a rule
-            if report(flat.reshape(start.shape), -value, gradient):
-                raise StopIteration
+    Parameters
+    ----------
+    value_and_gradient : ValueAndGradient
+    known : sequence of Evaluation
+        In the order in which they will be asked for.
+    keeps : bool
+        Whether to keep all evaluations; otherwise the last one only, as scipy asks twice.
+    """
 
-        result = minimize(
-            loss,
-            start.ravel(),
-            jac=True,
-            method=name,
-            callback=after_update,
-            # The loop counts the updates and stops them.
-            options={**options, "maxiter": np.iinfo(np.int32).max, **_no_call_limit(name)},
-        )
-        return bool(result.success), str(result.message).rstrip(".")
-
-    return method
-
-
-def _no_call_limit(name: str) -> dict[str, int]:
-    return {"maxfun": np.iinfo(np.int32).max} if name == "L-BFGS-B" else {}
-
-
-class _Loss:
-    """Minus the objective on flat parameters; the last value is kept, as scipy asks twice."""
-
-    def __init__(self, value_and_gradient: ValueAndGradient, shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, value_and_gradient: ValueAndGradient, known: Sequence[Evaluation], keeps: bool
+    ) -> None:
         self._value_and_gradient = value_and_gradient
-        self._shape = shape
-        self._last: tuple[NDArray, tuple[float, NDArray]] | None = None
+        self._left: Iterator[Evaluation] = iter(known)
+        self._keeps = keeps
+        self._seen: list[Evaluation] = []
 
-    def __call__(self, flat: NDArray) -> tuple[float, NDArray]:
-        if self._last is None or not np.array_equal(flat, self._last[0]):
-            value, gradient = self._value_and_gradient(flat.reshape(self._shape))
-            loss = -float(value), -np.asarray(gradient, dtype=np.float64).ravel()
-            self._last = flat.copy(), loss
-        return self._last[1]
+    def __call__(self, parameters: NDArray) -> Evaluation:
+        """The objective and its gradient at the parameters."""
+        if self._seen and np.array_equal(parameters, self._seen[-1].parameters):
+            return self._seen[-1]
+        found = next(self._left, None)
+        if found is None:
+            value, gradient = self._value_and_gradient(parameters)
+            gradient = np.asarray(gradient, dtype=np.float64)
+            found = Evaluation(parameters.copy(), float(value), gradient)
+        elif not np.array_equal(parameters, found.parameters):
+            raise ValueError(
+                "the evaluations of this state are those of another solver, or of another version "
+                "of scipy: begin anew."
+            )
+        if not self._keeps:
+            self._seen.clear()
+        self._seen.append(found)
+        return found
+
+    @property
+    def seen(self) -> tuple[Evaluation, ...]:
+        """All evaluations, in order, where they are kept."""
+        return tuple(self._seen) if self._keeps else ()
+
+
+@dataclass(frozen=True)
+class ScipyState(ExactState):
+    """Where one of scipy's solvers stands.
+
+    Attributes
+    ----------
+    parameters : ndarray
+    objective : float
+    gradient : ndarray
+    n_updates : int
+    evaluations : tuple of Evaluation
+        All so far, where they are recorded.
+    """
+
+    n_updates: int
+    evaluations: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True)
+class ScipySolver:
+    """One of the methods of `scipy.optimize.minimize`.
+
+    Parameters
+    ----------
+    value_and_gradient : ValueAndGradient
+    name : str
+        Of the method.
+    options : dict
+        Of the method.
+    records : bool, default=False
+        Whether states have all evaluations, so that one can go on from them: two arrays of the size
+        of the parameters for each.
+    """
+
+    value_and_gradient: ValueAndGradient
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+    records: bool = False
+    draws: Draws | None = None
+
+    def start(self, parameters: NDArray) -> ScipyState:
+        """The parameters, before the first update."""
+        objective = RecordedEvaluations(self.value_and_gradient, (), self.records)
+        _, value, gradient = objective(parameters)
+        return ScipyState(parameters, value, gradient, 0, objective.seen)
+
+    def follow(self, state: ScipyState, tell: Tell) -> Ending | None:
+        """Let scipy run from its start; updates that the state has behind it are not told again."""
+        known = self._known(state)
+        objective = RecordedEvaluations(self.value_and_gradient, known, self.records)
+        talk = _Talk(objective, known[0].parameters.shape, state.n_updates, tell)
+        result = minimize(
+            talk.loss,
+            known[0].parameters.ravel(),
+            jac=True,
+            method=self.name,
+            callback=talk.after_update,
+            options={**self.options, "maxiter": _NO_LIMIT},  # the loop counts and stops them
+        )
+        if talk.stopped:
+            return None
+        reason = Reason.SOLVER_DONE if result.success else Reason.SOLVER_FAILED
+        return Ending(reason, str(result.message).rstrip("."))
+
+    def _known(self, state: ScipyState) -> tuple[Evaluation, ...]:
+        """Evaluations that need not be made again, the start first."""
+        if state.evaluations:
+            return state.evaluations
+        if state.n_updates:
+            raise ValueError(
+                f"{self.name} can go on from its start, or where its evaluations were recorded: "
+                "begin anew, with records=True."
+            )
+        return (Evaluation(state.parameters, state.objective, state.gradient),)
+
+
+@dataclass
+class _Talk:
+    """What scipy asks and tells in one run; its parameters are flat, and it minimizes."""
+
+    objective: RecordedEvaluations
+    shape: tuple[int, ...]
+    n_behind: int
+    tell: Tell
+    n_updates: int = 0
+    stopped: bool = False
+
+    def loss(self, flat: NDArray) -> tuple[float, NDArray]:
+        _, value, gradient = self.objective(flat.reshape(self.shape))
+        return -value, -gradient.ravel()
+
+    def after_update(self, intermediate_result: OptimizeResult) -> None:
+        # Kept from the line search, as a rule.
+        found = self.objective(intermediate_result.x.reshape(self.shape))
+        self.n_updates += 1
+        if self.n_updates <= self.n_behind:
+            return
+        self.stopped = self.tell(ScipyState(*found, self.n_updates, self.objective.seen))
+        if self.stopped:
+            raise StopIteration
+
+
+def lbfgs(value_and_gradient: ValueAndGradient, records: bool = False) -> ScipySolver:
+    """Limited-memory BFGS."""
+    options = {"ftol": 0.0, "gtol": _GRADIENT_TOLERANCE, "maxls": 50, "maxfun": _NO_LIMIT}
+    return ScipySolver(value_and_gradient, "L-BFGS-B", options, records)
+
+
+def conjugate_gradients(value_and_gradient: ValueAndGradient, records: bool = False) -> ScipySolver:
+    """Nonlinear conjugate gradients (Polak and Ribière)."""
+    return ScipySolver(value_and_gradient, "CG", {"gtol": _GRADIENT_TOLERANCE}, records)

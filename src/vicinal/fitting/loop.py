@@ -1,7 +1,7 @@
 """The one loop: record every update, decide when to stop, keep the best, survive an interrupt.
 
-A method (L-BFGS, EM, ...) moves parameters and reports them; everything else
-about iterating happens here, once, for all of them.
+A solver (L-BFGS, EM, ...) moves from state to state; everything else about
+iterating happens here, once, for all of them.
 """
 
 import inspect
@@ -10,16 +10,19 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from vicinal.fitting.draws import DrawState
+from vicinal.fitting.ending import Ending, Reason
+from vicinal.fitting.outcome import FitState, Outcome
 from vicinal.fitting.progress import display_of
+from vicinal.fitting.solver import Solver, State
 from vicinal.fitting.update import Update
 
-__all__ = ["Callback", "Method", "Outcome", "Report", "Update", "Validation", "few_updates", "run"]
+__all__ = ["Callback", "Validation", "few_updates", "run"]
 
 
 # A warning should point at the user's own line, past scikit-learn's decorators and pipelines.
@@ -28,20 +31,7 @@ _OURS = ("vicinal", "sklearn")
 # Called after every update; True asks to stop.
 Callback = Callable[[Update], bool | None]
 
-
-class Report(Protocol):
-    """What a method calls after every update, the start included; True: stop now."""
-
-    def __call__(
-        self, parameters: NDArray, objective: float, gradient: NDArray | None = None
-    ) -> bool:
-        """Tell of parameters, their objective and, where known, its gradient."""
-        ...
-
-
-# Moves parameters from a start, reporting each update. Returns why it ended by itself, and
-# whether that counts as convergence.
-Method = Callable[[NDArray, Report], tuple[bool, str]]
+_ASKED_TO_STOP = Ending(Reason.CALLBACK, "a callback asked to stop")
 
 
 @dataclass(frozen=True)
@@ -63,41 +53,9 @@ class Validation:
     patience: int | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Result of a fit.
-
-    Attributes
-    ----------
-    parameters : ndarray
-        The best seen: by the score on points held back where there are any, else
-        by the objective; the last ones where that is too noisy to tell.
-    objective : float
-        Theirs.
-    validation : float
-        Their score on points held back, or NaN.
-    n_iter : int
-        Updates made.
-    converged : bool
-    message : str
-        Why it ended.
-    history : dict of str to ndarray
-        "objective", "step", "time" after each update, the start first, and
-        "validation" (NaN where it was not checked) where points are held back.
-    """
-
-    parameters: NDArray
-    objective: float
-    validation: float
-    n_iter: int
-    converged: bool
-    message: str
-    history: dict[str, NDArray]
-
-
 def run(
-    method: Method,
-    start: NDArray,
+    solver: Solver,
+    start: NDArray | FitState,
     *,
     max_iter: int,
     tol: float | None,
@@ -108,14 +66,15 @@ def run(
     name: str = "The fit",
     verbose: int = 0,
 ) -> Outcome:
-    """Run `method` from `start` until it converges, is told to stop, or runs out of updates.
+    """Run `solver` from `start` until it converges, is told to stop, or runs out of updates.
 
     Parameters
     ----------
-    method : Method
-    start : ndarray
+    solver : Solver
+    start : ndarray or FitState
+        Parameters, or where an earlier run with the same problem stopped.
     max_iter : int
-        Largest number of updates.
+        Largest number of updates, those of an earlier run included.
     tol : float or None
         Converged when an update gains at most tol · max(1, |objective - origin|),
         moves the parameters by at most tol times their norm, or when moving them by
@@ -126,7 +85,7 @@ def run(
         data, and when to stop should not.
     validation : Validation, optional
     scheduled : bool, default=False
-        The method plans for `max_iter` updates: making them all is its proper end.
+        The solver plans for `max_iter` updates: making them all is its proper end.
     callbacks : sequence of Callback
     name : str
         For warnings and progress.
@@ -144,21 +103,14 @@ def run(
     """
     progress = display_of(name, max_iter, verbose)
     listeners: list[Callback] = [*callbacks, *([progress] if progress else [])]
-    record = _Record(max_iter, tol, origin, validation, scheduled, listeners)
-    try:
-        own_end = method(start, record.report)
-        ended = record.ended or own_end
-    except KeyboardInterrupt:
-        if record.last is None:
-            raise
-        ended = (False, "interrupted; the best parameters so far are kept")
-    converged, message = ended
-    outcome = record.outcome(converged, message)
+    record = _Record(solver, max_iter, tol, origin, validation, scheduled, listeners)
+    outcome = record.outcome(_ending(solver, start, record))
     if progress:
-        progress.close(message)
-    if not converged and not record.stopped_by_callback:
+        progress.close(outcome.ending.message)
+    if outcome.ending.reason.is_a_surprise:
         warnings.warn(
-            f"{name} stopped before convergence after {outcome.n_iter} updates: {message}.",
+            f"{name} stopped before convergence after {outcome.n_iter} updates: "
+            f"{outcome.ending.message}.",
             ConvergenceWarning,
             stacklevel=_users_level(),
         )
@@ -166,22 +118,42 @@ def run(
 
 
 def few_updates(
-    method: Method, start: NDArray, n: int, least_gain: float = -math.inf
+    solver: Solver, start: NDArray, n: int, least_gain: float = -math.inf
 ) -> tuple[NDArray, float]:
     """Parameters and objective after at most `n` updates; nothing recorded, no warning.
 
     It ends before where an update gains less than `least_gain`.
     """
-    reached, value, n_reports = start, -math.inf, 0
+    reached, n_updates = solver.start(start), 0
 
-    def report(parameters: NDArray, objective: float, gradient: NDArray | None = None) -> bool:
-        nonlocal reached, value, n_reports
-        gain, n_reports = objective - value, n_reports + 1
-        reached, value = parameters.copy(), objective
-        return gain < least_gain or n_reports > n  # the start is reported, too
+    def tell(state: State) -> bool:
+        nonlocal reached, n_updates
+        gain, n_updates = state.objective - reached.objective, n_updates + 1
+        reached = state
+        return gain < least_gain or n_updates >= n
 
-    method(start, report)
-    return reached, value
+    if n > 0:
+        solver.follow(reached, tell)
+    return reached.parameters, reached.objective
+
+
+def _ending(solver: Solver, start: NDArray | FitState, record: "_Record") -> Ending:
+    """Follow the solver to the end."""
+    try:
+        if isinstance(start, FitState):
+            state = record.resume(start)
+        else:
+            state = solver.start(start)
+            record.tell(state)
+        own = None if record.ended else solver.follow(state, record.tell)
+    except KeyboardInterrupt:
+        if record.state is None:
+            raise
+        return Ending(Reason.INTERRUPTED, "interrupted; the best parameters so far are kept")
+    ending = record.ended or own
+    if ending is None:
+        raise RuntimeError("the solver stopped before it was told to, without a reason")
+    return ending
 
 
 def _users_level() -> int:
@@ -196,6 +168,7 @@ def _users_level() -> int:
 class _Record:
     """What the loop remembers of a run."""
 
+    solver: Solver
     max_iter: int
     tol: float | None
     origin: float
@@ -205,27 +178,38 @@ class _Record:
     updates: list[Update] = field(default_factory=list)  # the parameters of all but the last: empty
     best: Update | None = None
     checks_without_gain: int = 0
-    ended: tuple[bool, str] | None = None
-    stopped_by_callback: bool = False
+    state: State | None = None
+    draws: DrawState | None = None
+    ended: Ending | None = None
     began: float = field(default_factory=time.perf_counter)
 
     @property
     def last(self) -> Update | None:
         return self.updates[-1] if self.updates else None
 
-    def report(
-        self, parameters: NDArray, objective: float, gradient: NDArray | None = None
-    ) -> bool:
-        """Take in an update; True when the method should stop."""
-        before, update = self.last, self._update(parameters, objective)
-        if before is not None:
-            self.updates[-1] = replace(before, parameters=np.empty(0))
+    def tell(self, state: State) -> bool:
+        """Take in an update; True when the solver should stop."""
+        update = self._update(state.parameters, state.objective)
+        if self.last is not None:
+            self.updates[-1] = replace(self.last, parameters=np.empty(0))
         self.updates.append(update)
+        self.state = state
+        self.draws = self.solver.draws.state if self.solver.draws else None
         self._keep_if_best(update)
         wishes = [callback(update) for callback in self.callbacks]  # each one is told
-        self.stopped_by_callback = any(wishes)
-        self.ended = self._verdict(before, update, gradient)
+        self.ended = _ASKED_TO_STOP if any(wishes) else self._verdict()
         return self.ended is not None
+
+    def resume(self, fit: FitState) -> State:
+        """Take in all of an earlier run."""
+        self.state, self.draws = fit.solver, fit.draws
+        self.updates, self.best = list(fit.updates), fit.best
+        self.checks_without_gain = fit.checks_without_gain
+        self.began -= fit.updates[-1].time
+        if self.solver.draws and fit.draws:
+            self.solver.draws.restore(fit.draws)
+        self.ended = self._verdict()
+        return fit.solver
 
     def _update(self, parameters: NDArray, objective: float) -> Update:
         last, iteration, step = self.last, 0, 0.0
@@ -255,53 +239,49 @@ class _Record:
         if better:
             self.best = update
 
-    def _verdict(
-        self, before: Update | None, update: Update, gradient: NDArray | None
-    ) -> tuple[bool, str] | None:
-        """Why to stop after this update: (converged, message), or None to go on."""
-        if self.stopped_by_callback:
-            return False, "a callback asked to stop"
+    def _verdict(self) -> Ending | None:
+        """Why to stop after the last update, or None to go on."""
         patience = self.validation.patience if self.validation else None
         if patience is not None and self.checks_without_gain >= patience:
-            return True, f"no better validation score in {patience} checks"
-        converged = self._converged(before, update, gradient)
-        if converged:
-            return True, converged
-        if update.iteration >= self.max_iter:
-            if self.scheduled:
-                return True, f"all {self.max_iter} updates of the schedule were made"
-            return False, f"max_iter={self.max_iter} reached; raise it, or tol"
-        return None
+            return Ending(Reason.PATIENCE_LOST, f"no better validation score in {patience} checks")
+        converged = self._converged()
+        if converged or self.updates[-1].iteration < self.max_iter:
+            return converged
+        if self.scheduled:
+            message = f"all {self.max_iter} updates of the schedule were made"
+            return Ending(Reason.SCHEDULE_DONE, message)
+        return Ending(Reason.MAX_ITER, f"max_iter={self.max_iter} reached; raise it, or tol")
 
-    def _converged(
-        self, before: Update | None, update: Update, gradient: NDArray | None
-    ) -> str | None:
+    def _converged(self) -> Ending | None:
         """By which criterion, if any."""
-        if self.tol is None or before is None:
+        if self.tol is None or self.state is None or len(self.updates) < 2:
             return None
+        before, update = self.updates[-2:]
         within = f"within tol={self.tol:g}"
         unit = max(1.0, abs(update.objective - self.origin))
         size = float(np.linalg.norm(update.parameters))
         gain = update.objective - before.objective
         if abs(gain) <= self.tol * unit:
-            return f"the objective changed by {gain:.1e}, {within}"
+            message = f"the objective changed by {gain:.1e}, {within}"
+            return Ending(Reason.OBJECTIVE_STILL, message)
         if update.step <= self.tol * size:
-            return f"the parameters changed by {update.step / size:.1e} of their norm, {within}"
+            share = f"{update.step / size:.1e} of their norm"
+            return Ending(Reason.PARAMETERS_STILL, f"the parameters changed by {share}, {within}")
+        gradient = self.state.exact_gradient
         if gradient is not None and np.linalg.norm(gradient) * size <= self.tol * unit:
-            return f"the gradient is {np.linalg.norm(gradient):.1e}, {within}"
+            message = f"the gradient is {np.linalg.norm(gradient):.1e}, {within}"
+            return Ending(Reason.GRADIENT_GONE, message)
         return None
 
-    def outcome(self, converged: bool, message: str) -> Outcome:
+    def outcome(self, ending: Ending) -> Outcome:
         """The best parameters and how they came about."""
-        if self.best is None or self.last is None:
-            raise RuntimeError("the method reported nothing, not even its start")
+        if self.state is None or self.best is None:
+            raise RuntimeError("the solver has not even started")
         columns = ["objective", "step", "time"] + ["validation"] * (self.validation is not None)
+        updates = tuple(self.updates)
         return Outcome(
-            self.best.parameters,
-            self.best.objective,
-            self.best.validation,
-            self.last.iteration,
-            converged,
-            message,
-            {name: np.array([getattr(u, name) for u in self.updates]) for name in columns},
+            self.best,
+            ending,
+            {name: np.array([getattr(u, name) for u in updates]) for name in columns},
+            FitState(self.state, self.draws, updates, self.best, self.checks_without_gain),
         )

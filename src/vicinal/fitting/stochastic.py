@@ -1,18 +1,27 @@
-"""Adam and stochastic gradient ascent, run in the one loop.
+"""Adam and stochastic gradient ascent.
 
 Here `value_and_gradient` speaks of a new batch at every call: the value told to
 the loop is that of the batch the next step is taken from.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting.descent import ValueAndGradient
-from vicinal.fitting.loop import Method, Report
+from vicinal.fitting.draws import Draws
+from vicinal.fitting.solver import State, StepwiseSolver, ValueAndGradient
 
-__all__ = ["Adam", "adam", "cosine", "gradient_ascent", "search_offset"]
+__all__ = [
+    "Adam",
+    "AdamMoments",
+    "AdamState",
+    "AscentState",
+    "GradientAscent",
+    "cosine",
+    "search_offset",
+]
 
 # A rate for update t = 0, 1, ...
 Rate = Callable[[int], float]
@@ -27,46 +36,138 @@ _NO_GRADIENT = 1e-150
 _RUNAWAY = 1e3
 
 
-class Adam:
-    """Adam's running moments (Kingma and Ba 2015, algorithm 1) and the step they give."""
+@dataclass(frozen=True)
+class AscentState(State):
+    """Where stochastic gradient ascent stands.
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.n_steps = 0
-        self.mean = np.zeros(shape)
-        self.square = np.zeros(shape)
+    Attributes
+    ----------
+    parameters : ndarray
+    objective : float
+        Of one batch.
+    gradient : ndarray
+        Of the same batch.
+    n_steps : int
+        Steps that were taken.
+    """
 
-    def step(self, gradient: NDArray, rate: float) -> NDArray:
-        """The change of the parameters for this gradient of what is maximized."""
-        self.n_steps += 1
-        self.mean += 0.1 * (gradient - self.mean)
-        self.square += 0.001 * (np.square(gradient) - self.square)
+    gradient: NDArray
+    n_steps: int
+
+
+@dataclass(frozen=True)
+class GradientAscent(StepwiseSolver[AscentState]):
+    """Steps η₀ / (t + t₀) along the gradient (thesis 3.3.1).
+
+    Parameters
+    ----------
+    value_and_gradient : ValueAndGradient
+    first, offset : float
+        η₀ and t₀.
+    draws : Draws, optional
+        From which the batches come.
+    """
+
+    value_and_gradient: ValueAndGradient
+    first: float
+    offset: float
+    draws: Draws | None = None
+
+    def start(self, parameters: NDArray) -> AscentState:
+        """The parameters, before the first step."""
+        return AscentState(parameters, *_evaluate(self.value_and_gradient, parameters), 0)
+
+    def step(self, state: AscentState) -> AscentState:
+        """Along the gradient of the last batch."""
+        rate = self.first / (state.n_steps + self.offset)
+        parameters = state.parameters + rate * state.gradient
+        found = _evaluate(self.value_and_gradient, parameters)
+        return AscentState(parameters, *found, state.n_steps + 1)
+
+
+@dataclass(frozen=True)
+class AdamMoments:
+    """Running moments of gradients (Kingma and Ba 2015, algorithm 1).
+
+    Attributes
+    ----------
+    mean, square : ndarray
+        Of the gradients so far, the latest counting most; not yet corrected for their start at 0.
+    n_steps : int
+        Number of gradients.
+    """
+
+    mean: NDArray
+    square: NDArray
+    n_steps: int = 0
+
+    @classmethod
+    def none(cls, shape: tuple[int, ...]) -> "AdamMoments":
+        """Before the first gradient."""
+        return cls(np.zeros(shape), np.zeros(shape))
+
+    def after(self, gradient: NDArray) -> "AdamMoments":
+        """With one more gradient of what is maximized."""
+        mean = self.mean + 0.1 * (gradient - self.mean)
+        square = self.square + 0.001 * (np.square(gradient) - self.square)
+        return AdamMoments(mean, square, self.n_steps + 1)
+
+    def change(self, rate: float) -> NDArray:
+        """What is to be added to the parameters."""
         mean = self.mean / (1.0 - 0.9**self.n_steps)
         square = self.square / (1.0 - 0.999**self.n_steps)
         return rate * mean / (np.sqrt(square) + _NO_GRADIENT)
 
 
+@dataclass(frozen=True)
+class AdamState(State):
+    """Where Adam stands.
+
+    Attributes
+    ----------
+    parameters : ndarray
+    objective : float
+        Of one batch.
+    gradient : ndarray
+        Of the same batch; the moments do not know of it yet.
+    moments : AdamMoments
+    """
+
+    gradient: NDArray
+    moments: AdamMoments
+
+
+@dataclass(frozen=True)
+class Adam(StepwiseSolver[AdamState]):
+    """Adam with a rate per update; it ends when the loop says so.
+
+    Parameters
+    ----------
+    value_and_gradient : ValueAndGradient
+    rate : Rate
+    draws : Draws, optional
+        From which the batches come.
+    """
+
+    value_and_gradient: ValueAndGradient
+    rate: Rate
+    draws: Draws | None = None
+
+    def start(self, parameters: NDArray) -> AdamState:
+        """The parameters, before the first step."""
+        found = _evaluate(self.value_and_gradient, parameters)
+        return AdamState(parameters, *found, AdamMoments.none(parameters.shape))
+
+    def step(self, state: AdamState) -> AdamState:
+        """By the moments, the gradient of the last batch among them."""
+        moments = state.moments.after(state.gradient)
+        parameters = state.parameters + moments.change(self.rate(state.moments.n_steps))
+        return AdamState(parameters, *_evaluate(self.value_and_gradient, parameters), moments)
+
+
 def cosine(first: float, n_updates: int) -> Rate:
     """From `first` down to zero along half a cosine wave (Loshchilov and Hutter 2017)."""
     return lambda t: 0.5 * first * (1.0 + np.cos(np.pi * t / n_updates))
-
-
-def adam(value_and_gradient: ValueAndGradient, rate: Rate) -> Method:
-    """Adam with a rate per update; it ends when the loop says so."""
-
-    def method(start: NDArray, report: Report) -> tuple[bool, str]:
-        state = Adam(start.shape)
-        return _ascend(value_and_gradient, start, report, lambda t, g: state.step(g, rate(t)))
-
-    return method
-
-
-def gradient_ascent(value_and_gradient: ValueAndGradient, first: float, offset: float) -> Method:
-    """Steps η₀ / (t + t₀) along the gradient (thesis 3.3.1), η₀ = `first`, t₀ = `offset`."""
-
-    def method(start: NDArray, report: Report) -> tuple[bool, str]:
-        return _ascend(value_and_gradient, start, report, lambda t, g: first / (t + offset) * g)
-
-    return method
 
 
 def search_offset(
@@ -95,16 +196,7 @@ def search_offset(
     return first, float(max(_OFFSETS, key=trial))
 
 
-def _ascend(
-    value_and_gradient: ValueAndGradient,
-    start: NDArray,
-    report: Report,
-    step: Callable[[int, NDArray], NDArray],
-) -> tuple[bool, str]:
-    parameters, t = start, 0
-    while True:
-        value, gradient = value_and_gradient(parameters)
-        if report(parameters, value):
-            return False, "told to stop"
-        parameters = parameters + step(t, np.asarray(gradient, dtype=np.float64))
-        t += 1
+def _evaluate(value_and_gradient: ValueAndGradient, at: NDArray) -> tuple[float, NDArray]:
+    """Value and gradient in double precision."""
+    value, gradient = value_and_gradient(at)
+    return value, np.asarray(gradient, dtype=np.float64)

@@ -111,7 +111,7 @@ def within(
 def approximately_nearest(
     keys: NDArray, queries: NDArray | None, k: int, n_jobs: int | None, who: str
 ) -> Nearest:
-    """The same by nearest neighbor descent; without `queries`, of the keys but themselves.
+    """The k nearest keys of every query, or of every other key, by nearest neighbor descent.
 
     `who` asks for it, in the words of an error.
     """

@@ -44,6 +44,12 @@ class WeightedPoints:
         """Number of points, copies counted."""
         return float(len(self)) if self.weights is None else float(self.weights.sum())
 
+    def some(self, most: int, rng: np.random.Generator) -> Self:
+        """All points, or so many of them at random."""
+        if len(self) <= most:
+            return self
+        return self[np.sort(rng.choice(len(self), most, replace=False))]
+
     def at(self, X: NDArray) -> Self:
         """The points in other coordinates."""
         return replace(self, X=X)

@@ -38,7 +38,7 @@ def hold_back(
 
 
 def hold_back_any(n: int, fraction: float, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """The same without classes: rows to learn from, two at least, and rows for validation."""
+    """Rows to learn from, two at least, and rows for validation, where there are no classes."""
     n_held = min(int(np.ceil(fraction * n)), MOST_HELD_BACK)
     if n - n_held < 2:
         raise ValueError(

@@ -14,8 +14,9 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.units import SQUARES, check_spread
+from vicinal.local_components.bounds import constant_column
 from vicinal.local_components.equations import STRUCTURES
-from vicinal.local_components.learning import Penalty, constant_column
+from vicinal.local_components.learning import Penalty
 from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import GAUSSIAN, GAUSSIAN_MIXTURES, Law, law_named
 

@@ -101,6 +101,6 @@ def draw_centers(points: WeightedPoints, n: int, rng: np.random.RandomState) -> 
 
 
 def draw_positions(points: WeightedPoints, n: int, rng: np.random.RandomState) -> NDArray:
-    """Their positions, shape (n,)."""
+    """Positions of points drawn with replacement, as often as they count, shape (n,)."""
     p = None if points.weights is None else points.weights / points.weights.sum()
     return rng.choice(len(points), n, p=p)

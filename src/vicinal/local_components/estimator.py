@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.fitting import Outcome, em, run
+from vicinal.fitting import EM, Outcome, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights
@@ -16,6 +16,7 @@ from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.span import check_width
 from vicinal.inputs.splits import hold_back_any
 from vicinal.inputs.units import check_projection, check_units
+from vicinal.local_components.bounds import refuse_unbounded
 from vicinal.local_components.checks import (
     check_columns,
     check_parameters,
@@ -24,11 +25,8 @@ from vicinal.local_components.checks import (
     check_total,
 )
 from vicinal.local_components.density import Density, ParzenDensity
-from vicinal.local_components.learning import (
-    GlobalFrame,
-    LocalProblem,
-    refuse_unbounded,
-)
+from vicinal.local_components.frame import GlobalFrame
+from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.local_components.modes import find_modes
 from vicinal.local_components.per_point import (
     PerPointDensity,
@@ -306,13 +304,8 @@ class LocalComponents(
         engine = self._choose_engine(plan.work)
         penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
         check_penalty(self, penalty, points)
-        unbounded = penalty.local == 0 and not self.early_stopping
-        if unbounded:
-            refuse_unbounded(points, plan.form, 1 if self.gaussian else points.X.shape[1])
-        learning, held = points, None
-        if self.early_stopping:
-            parts = hold_back_any(len(points), self.validation_fraction, rng)
-            learning, held = (points[rows] for rows in parts)
+        self._check_bound(points, plan, penalty, 1 if self.gaussian else points.X.shape[1])
+        learning, held = self._divided(points, rng)
         check_columns(self, learning, penalty)
         frame = GlobalFrame.of(learning, plan.form, penalty.global_)
         problem = LocalProblem(learning, frame, plan.form, penalty, engine)
@@ -324,21 +317,9 @@ class LocalComponents(
             return self._fitted_attributes(density(scatter))
 
         listeners = ScikitLearnCallbacks(self, plan.max_iter, points.X, None, fitted)
-        outcome = run(
-            problem.method(plan.accelerate, plan.batching, rng),
-            plan.start(problem),
-            max_iter=plan.max_iter,
-            tol=None if plan.batching else self.tol,
-            origin=-frame.log_volume,
-            validation=None if held is None else plan.validation(problem, held, rng),
-            scheduled=plan.batching is not None,
-            callbacks=[listeners],
-            name="LocalComponents",
-            verbose=self.verbose,
-        )
+        outcome = self._run_shared(problem, plan, held, listeners, rng)
         shared = density(outcome.parameters)
-        if unbounded:
-            refuse_unbounded(points, plan.form, shared.shape.n_local)
+        self._check_bound(points, plan, penalty, shared.shape.n_local)
         self._forget("_stream", "local_covariances_", "smoothing_")
         self._take(outcome, fitted(outcome.parameters))
         self.regularization_ = (penalty.global_, penalty.local)
@@ -349,6 +330,44 @@ class LocalComponents(
             self._fit_per_point(learning, held, shared, rng)
         listeners.close(outcome.parameters)
         return self
+
+    def _check_bound(
+        self, points: WeightedPoints, plan: Plan, penalty: Penalty, n_local: int
+    ) -> None:
+        """Refuse points for which kernels of so many local directions have no likeliest width."""
+        if penalty.local == 0 and not self.early_stopping:
+            refuse_unbounded(points, plan.form, n_local)
+
+    def _divided(
+        self, points: WeightedPoints, rng: np.random.Generator
+    ) -> tuple[WeightedPoints, WeightedPoints | None]:
+        """Points to learn from, and points held back where there are any."""
+        if not self.early_stopping:
+            return points, None
+        positions, held = hold_back_any(len(points), self.validation_fraction, rng)
+        return points[positions], points[held]
+
+    def _run_shared(
+        self,
+        problem: LocalProblem,
+        plan: Plan,
+        held: WeightedPoints | None,
+        listeners: ScikitLearnCallbacks,
+        rng: np.random.Generator,
+    ) -> Outcome:
+        """EM for the covariance that all kernels share."""
+        return run(
+            problem.solver(plan.accelerate, plan.batching, rng),
+            plan.start(problem),
+            max_iter=plan.max_iter,
+            tol=None if plan.is_scheduled else self.tol,
+            origin=-problem.frame.log_volume,
+            validation=None if held is None else plan.validation(problem, held, rng),
+            scheduled=plan.is_scheduled,
+            callbacks=[listeners],
+            name="LocalComponents",
+            verbose=self.verbose,
+        )
 
     def _fit_per_point(
         self,
@@ -363,8 +382,7 @@ class LocalComponents(
         engine = self._choose_engine(Workload(n, n, d * (d + 3) // 2, max_iter))
         size = self.smoothing
         if isinstance(size, str):
-            fraction = self.validation_fraction
-            size = choose_smoothing(points, shape, mean, fraction, engine, rng)
+            size = choose_smoothing(points, shape, mean, self.validation_fraction, engine, rng)
         centers = points.at(shape.coordinates(points.X - mean))
         prior = neighborhood_covariances(centers, size)
         problem = PerPointProblem(centers, prior, size, shape.log_volume, engine).scaled()
@@ -373,7 +391,7 @@ class LocalComponents(
             return PerPointDensity(points, mean, shape, covariances)
 
         outcome = run(
-            em(problem.step),
+            EM(problem.step),
             problem.prior,
             max_iter=max_iter,
             tol=self.tol,

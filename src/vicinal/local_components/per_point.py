@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from vicinal.fitting import Validation, em, few_updates
+from vicinal.fitting import EM, Validation, few_updates
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions
 from vicinal.local_components.equations import Shape
@@ -141,7 +141,7 @@ class PerPointProblem:
         return likelihood - self._penalty(kernels), following
 
     def scale_step(self, scale: NDArray) -> tuple[float, NDArray]:
-        """The same for kernels τ N_j of one scale τ, which is all that is learned.
+        """Mean likelihood less its penalty for kernels τ N_j of one scale τ, and the next scale.
 
         A prior worth one point with τ = 1 keeps the scale of points that all have twins from 0.
         """
@@ -155,7 +155,7 @@ class PerPointProblem:
 
     def scaled(self) -> "PerPointProblem":
         """The problem with the prior at its likeliest scale."""
-        scale, _ = few_updates(em(self.scale_step), np.ones(1), _MOST_SCALE_STEPS, _LEAST_GAIN)
+        scale, _ = few_updates(EM(self.scale_step), np.ones(1), _MOST_SCALE_STEPS, _LEAST_GAIN)
         return replace(self, prior=scale * self.prior)
 
     def log_likelihood(self, covariances: NDArray) -> float:

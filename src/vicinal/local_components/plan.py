@@ -69,6 +69,11 @@ class Plan:
             Workload(size, n_keys, d, max_iter, law, points.X.dtype.name),
         )
 
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether to make all updates is the proper end of the fit, and no other is looked for."""
+        return self.batching is not None
+
     def penalty(
         self,
         regularization: Any,
@@ -101,11 +106,11 @@ def mean_leave_one_out(
 ) -> float:
     """Mean log-likelihood of the points of a density, or so many of them, under all others."""
     points = density.points.at(density.points.X - density.mean)
-    rows, queries = np.arange(len(points)), points
+    own, queries = np.arange(len(points)), points
     if most is not None and len(points) > most:
-        rows = np.sort(rng.choice(len(points), most, replace=False))
-        queries = points[rows]
-    return leave_one_out(density.shape, engine, queries, points, rows)
+        own = np.sort(rng.choice(len(points), most, replace=False))
+        queries = points[own]
+    return leave_one_out(density.shape, engine, queries, points, own)
 
 
 def plain_penalty(regularization: Any) -> Penalty:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from vicinal.fitting import CollapseError, Step, em, few_updates
+from vicinal.fitting import EM, CollapseError, Step, few_updates
 from vicinal.local_components.equations import Form
 
 __all__ = ["search"]
@@ -49,13 +49,13 @@ def search(step: Step, form: Form, start: NDArray) -> NDArray:
 
 def _some_updates(step: Step, start: NDArray) -> tuple[NDArray, float]:
     try:
-        return few_updates(em(step), start, N_UPDATES)
+        return few_updates(EM(step), start, N_UPDATES)
     except CollapseError:
         return start, -np.inf
 
 
 def _transfer(scatter: NDArray, form: Form, n_moved: int) -> NDArray:
-    """The same local directions but the widest."""
+    """The scatter with the widest of its local directions made Gaussian."""
     variances, directions = eigh(scatter)
     variances[form.shape(scatter).n_local - n_moved :] = _WIDE
     return (directions * variances) @ directions.T

@@ -8,15 +8,10 @@ from numpy.typing import NDArray
 from vicinal.fitting import CollapseError, few_updates
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.splits import hold_back_any
+from vicinal.local_components.bounds import why_unbounded
 from vicinal.local_components.equations import Form, Shape
-from vicinal.local_components.learning import (
-    GlobalFrame,
-    LocalProblem,
-    Penalty,
-    global_moments,
-    some,
-    why_unbounded,
-)
+from vicinal.local_components.frame import GlobalFrame, global_moments
+from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.local_components.per_point import (
     PerPointDensity,
     PerPointProblem,
@@ -61,7 +56,7 @@ def choose_penalty(
     # A part of the points may have a bound where all of them have none.
     has_bound = why_unbounded(points, form, 1 if form.gaussian else points.X.shape[1]) is None
     shares = _SHARES if has_bound and np.ptp(points.X, axis=0).all() else _SHARES[:-1]
-    points = some(points, _MOST_POINTS, rng)
+    points = points.some(_MOST_POINTS, rng)
     unit = float(np.trace(global_moments(points)[1])) / points.X.shape[1]
     if unit == 0.0:
         raise ValueError("all rows of X are the same: a density has no width anywhere.")
@@ -88,7 +83,7 @@ def choose_smoothing(
     rng: np.random.Generator,
 ) -> int:
     """The size of neighborhoods under whose covariances points held back are likeliest."""
-    points = some(points, _MOST_POINTS, rng)
+    points = points.some(_MOST_POINTS, rng)
     folds = _folds(points, fraction, rng)
     n = min(len(learning) for learning, _ in folds)
 
@@ -144,9 +139,9 @@ def _score(
     def of(learning: WeightedPoints, held: WeightedPoints) -> float:
         frame = GlobalFrame.of(learning, form, penalty.global_)
         problem = LocalProblem(learning, frame, form, penalty, engine)
-        method = problem.method(accelerate, None, rng)
+        solver = problem.solver(accelerate, None, rng)
         least_gain = _LEAST_GAIN * len(frame.mean)
-        scatter, _ = few_updates(method, frame.start(form), _N_UPDATES, least_gain)
+        scatter, _ = few_updates(solver, frame.start(form), _N_UPDATES, least_gain)
         return problem.validation(held, 1, None, rng).score(scatter)
 
     return _mean(folds, of)

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.reservoir import Reservoir
 from vicinal.local_components.equations import Form, Shape
-from vicinal.local_components.learning import GlobalFrame, LocalProblem, Penalty, global_moments
+from vicinal.local_components.frame import GlobalFrame, global_moments
+from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.neighborhood import Engine
 
 __all__ = ["Stream"]
@@ -66,9 +67,10 @@ class Stream:
 
     def learn(self, new: WeightedPoints, engine: Engine, batch_size: int) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
-        for rows in self._batches(new, batch_size):
-            self._update(new[rows], engine)
-            self.reservoir.add((new.X[rows], new.counts[rows]), self.rng)
+        for positions in self._batches(new, batch_size):
+            batch = new[positions]
+            self._update(batch, engine)
+            self.reservoir.add((batch.X, batch.counts), self.rng)
 
     def _batches(self, new: WeightedPoints, batch_size: int) -> list[NDArray]:
         """Positions in parts of about that size; the very first weighs two points, if all do."""

@@ -6,14 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-__all__ = ["BATCHINGS", "Batches", "farthest_point_clusters", "projection_clusters", "split"]
+from vicinal.fitting import Draws, split
+
+__all__ = ["BATCHINGS", "Batches", "farthest_point_clusters", "projection_clusters"]
 
 # Kinds that give a new batch at every update.
 BATCHINGS = ("random", "farthest", "projection", "stochastic")
 
 
-class Batches:
-    """Batches of one epoch after the other.
+class Batches(Draws):
+    """Batches of one epoch after the other, of a kind.
 
     Parameters
     ----------
@@ -37,34 +39,22 @@ class Batches:
         rng: np.random.Generator,
         project: Callable[[NDArray], NDArray],
     ) -> None:
-        self._kind, self._n, self._size = kind, n, size
-        self._rng, self._project = rng, project
-        self._left: list[NDArray] = []
+        super().__init__(rng)
+        self._kind, self._n, self._size, self._project = kind, n, size, project
 
     def next(self, A: NDArray) -> NDArray:
-        """Positions of the points of the next batch."""
-        if not self._left:
-            self._left = self._epoch(A)
-        return self._left.pop()
+        """Positions of the points of the next batch, under the map of the moment."""
+        return self.next_of(lambda: self._new_epoch(A))
 
-    def peek(self) -> NDArray | None:
-        """The batch after this one, where it belongs to the same epoch."""
-        return self._left[-1] if self._left else None
-
-    def _epoch(self, A: NDArray) -> list[NDArray]:
+    def _new_epoch(self, A: NDArray) -> list[NDArray]:
         if self._kind == "farthest":
-            batches = farthest_point_clusters(self._project(A), self._size, self._rng)
+            batches = farthest_point_clusters(self._project(A), self._size, self.rng)
         elif self._kind == "projection":
-            batches = projection_clusters(self._project(A), self._size, self._rng)
+            batches = projection_clusters(self._project(A), self._size, self.rng)
         else:
-            return split(self._rng.permutation(self._n), self._size)
-        self._rng.shuffle(batches)  # neighboring clusters should not follow each other
+            return split(self.rng.permutation(self._n), self._size)
+        self.rng.shuffle(batches)  # neighboring clusters should not follow each other
         return batches
-
-
-def split(order: NDArray, size: int) -> list[NDArray]:
-    """Consecutive parts of at most `size`, whose sizes differ by one at most."""
-    return np.array_split(order, -(-len(order) // size))
 
 
 def projection_clusters(Z: NDArray, size: int, rng: np.random.Generator) -> list[NDArray]:

@@ -14,7 +14,7 @@ from vicinal.inputs.checks import (
     check_share,
 )
 from vicinal.nca.annealing import ORDERS
-from vicinal.nca.equations import OBJECTIVES
+from vicinal.nca.criteria import CRITERIA, Criterion
 from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.neighborhood import LAWS, Law, law_named
 
@@ -32,12 +32,12 @@ _STREAMING = {
 
 def check_parameters(settings: NeighborhoodSettings, X: NDArray) -> None:
     """Check everything but what a recipe depends on (`recipe.choose_recipe`)."""
-    check_choice("objective", settings.objective, OBJECTIVES)
+    criterion = CRITERIA[check_choice("objective", settings.objective, CRITERIA)]
     check_choice("kernel", settings.kernel, LAWS)
     law = law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
     if not isinstance(settings.background, bool | np.bool_):
         check_share("background", settings.background)
-    check_combination(settings.objective, law, settings.background)
+    check_combination(criterion, law, settings.background)
     check_prior(settings.prior, len(settings.classes_))
     _check_numbers(settings)
     check_flag("early_stopping", settings.early_stopping, ("auto",))
@@ -50,14 +50,16 @@ def check_parameters(settings: NeighborhoodSettings, X: NDArray) -> None:
 def check_members(settings: NeighborhoodSettings, labels: NDArray, weights: NDArray | None) -> None:
     """Refuse a class whose only member could never have a neighbor of its own."""
     alone = np.bincount(labels, weights, minlength=len(settings.classes_)) == 1
-    if settings.objective == "log" and alone.any() and not settings.background:
+    bounded = CRITERIA[settings.objective].bounded
+    if not bounded and alone.any() and not settings.background:
         raise ValueError(
             f"class {settings.classes_[alone.argmax()]!r} has one member, whose log p is -inf "
-            "under objective='log': drop it, merge it, or use objective='accuracy'."
+            f"under objective={settings.objective!r}: drop it, merge it, or use "
+            "objective='accuracy'."
         )
 
 
-def check_combination(objective: str, law: Law, background: Any) -> None:
+def check_combination(criterion: Criterion, law: Law, background: Any) -> None:
     """Refuse an objective without finite values, and a background without its kernel."""
     has_background = background is not None and background is not False
     if has_background and not law.has_support:
@@ -65,11 +67,11 @@ def check_combination(objective: str, law: Law, background: Any) -> None:
             f"background={background!r} stands behind kernels of compact support: set "
             f"kernel='compact' (it is {law.name!r}), or leave the background out."
         )
-    if objective == "log" and law.has_support and not has_background:
+    if not criterion.bounded and law.has_support and not has_background:
         raise ValueError(
-            f"objective='log' with kernel={law.name!r} has no finite value: a point with none of "
-            "its class in reach has log p = -inf. Add a background, or use objective='accuracy' or "
-            "kernel='gaussian'."
+            f"objective={criterion.name!r} with kernel={law.name!r} has no finite value: a point "
+            "with none of its class in reach has log p = -inf. Add a background, or use "
+            "objective='accuracy' or kernel='gaussian'."
         )
 
 

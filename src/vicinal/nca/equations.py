@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from vicinal.inputs.points import LabeledPoints
 from vicinal.nca.background import ClassGaussians
+from vicinal.nca.criteria import Criterion
 from vicinal.neighborhood import (
     DIFFERENT,
     SAME,
@@ -31,19 +32,15 @@ from vicinal.neighborhood import (
 )
 
 __all__ = [
-    "OBJECTIVES",
     "Evaluation",
     "Objective",
     "class_counts",
     "class_log_priors",
     "class_log_weights",
     "evaluate",
-    "mean_terms",
     "own_class_log_probabilities",
     "penalized",
 ]
-
-OBJECTIVES = ("accuracy", "log")
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,8 @@ class Objective:
     Attributes
     ----------
     law : Law
-    criterion : {"accuracy", "log"}
-        Σ p_i or Σ log p_i.
+    criterion : Criterion
+        What each point adds, p_i or log p_i as a rule.
     prior : {"empirical", "uniform"} or ndarray of shape (n_classes,)
     n_classes : int
     background : ClassGaussians, optional
@@ -62,7 +59,7 @@ class Objective:
     """
 
     law: Law
-    criterion: str
+    criterion: Criterion
     prior: str | NDArray
     n_classes: int
     background: ClassGaussians | None = None
@@ -123,7 +120,7 @@ def evaluate(
     own: NDArray | None = None,
     logit: float = 0.0,
 ) -> Evaluation:
-    """Sum over the queries of p_i (3.3) or of log p_i, and its gradient (3.5, 4.20, 4.23, 4.24).
+    """Sum over the queries of what each adds (p_i in 3.3), its gradient (3.5, 4.20, 4.23, 4.24).
 
     Parameters
     ----------
@@ -145,7 +142,7 @@ def evaluate(
     gaussian = _background_log_masses(A, objective, queries, source, logit)
     parts = _parts(rows, objective, pairs, queries, source, gaussian, logit)
     log_p, log_q = _own_and_other(parts)
-    each, slope = mean_terms(objective.criterion, log_p)
+    each, slope = objective.criterion.terms(log_p)
     weights = 1.0 if queries.weights is None else queries.weights
     # d log p_i = (1 - p_i) (d log same - d log different)
     pull = weights * slope * np.exp(log_q)
@@ -163,19 +160,6 @@ def evaluate(
         kernel = (signed * _ratio(parts.kernel, parts.total)).sum()
         logit_gradient = float((1.0 - beta) * responsibility.sum() - beta * kernel)
     return Evaluation(float(np.sum(weights * each)), gradient, logit_gradient)
-
-
-def mean_terms(criterion: str, log_p: NDArray) -> tuple[NDArray, NDArray]:
-    """What each point adds to the objective, and its derivative in log p_i, shape (n,) each.
-
-    Under "log" a point without any neighbor of its class counts nothing: that
-    happens to the only member of a class in a batch.
-    """
-    if criterion == "accuracy":
-        p = np.exp(log_p)
-        return p, p
-    alone = np.isneginf(log_p)
-    return np.where(alone, 0.0, log_p), np.where(alone, 0.0, 1.0)
 
 
 def own_class_log_probabilities(

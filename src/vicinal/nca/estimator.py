@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from vicinal.fitting import run
+from vicinal.fitting import Outcome, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
@@ -24,7 +24,7 @@ from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
 from vicinal.nca.preparation import plain_objective, prepare, start_stream
 from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
-from vicinal.neighborhood import Workload, choose_engine, times
+from vicinal.neighborhood import Engine, Workload, choose_engine, times
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
@@ -313,12 +313,7 @@ class NeighborhoodComponents(
         recipe = choose_recipe(self, len(points))
         rng = self._generator()
         ready = prepare(self, points, labels, weights, recipe, rng)
-        work = ready.workload(recipe)
-        engine, self.engine_reason_ = choose_engine(
-            self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
-        )
-        self.engine_ = engine.name
-        problem = ready.problem(engine)
+        problem = ready.problem(self._choose_engine(ready.workload(recipe)))
 
         def fitted(parameters: NDArray) -> dict[str, Any]:
             A, logit = ready.coordinates.unpack(parameters)
@@ -329,27 +324,38 @@ class NeighborhoodComponents(
             validation = problem.validation(ready.held_back, recipe, self.n_iter_no_change, rng)
         listeners = ScikitLearnCallbacks(self, recipe.max_iter, points, targets, fitted)
         outcome = run(
-            problem.method(recipe, ready.start, validation, rng),
+            problem.solver(recipe, ready.start, validation, rng),
             ready.start,
             max_iter=recipe.max_iter,
-            tol=None if recipe.is_batched or recipe.solver == "adam" else self.tol,
+            tol=self.tol if recipe.ends_by_gain else None,
             validation=validation,
-            scheduled=recipe.solver == "adam",
+            scheduled=recipe.is_scheduled,
             callbacks=[listeners],
             name="NeighborhoodComponents",
             verbose=self.verbose,
         )
-        self._forget("_stream", "validation_score_", "background_", "_index")
-        self.objective_, self.n_iter_ = outcome.objective, max(1, outcome.n_iter)
-        self.history_, self.converged_ = outcome.history, outcome.converged
+        self._take(outcome, fitted(outcome.parameters))
         unit = ready.data.features.unit
         self.recipe_ = recipe.report(ready.penalty * unit * unit)
         if recipe.early_stopping:
             self.validation_score_ = outcome.validation
-        for name, value in fitted(outcome.parameters).items():
-            setattr(self, name, value)
         listeners.close(outcome.parameters)
         return self
+
+    def _take(self, outcome: Outcome, attributes: dict[str, Any]) -> None:
+        """Keep what a run found, and nothing of an earlier fit."""
+        self._forget("_stream", "validation_score_", "background_", "_index")
+        self.objective_, self.n_iter_ = outcome.objective, max(1, outcome.n_iter)
+        self.history_, self.converged_ = outcome.history, outcome.converged
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _choose_engine(self, work: Workload) -> Engine:
+        engine, self.engine_reason_ = choose_engine(
+            self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
+        )
+        self.engine_ = engine.name
+        return engine
 
     @available_if(check_streaming)
     @on_own_threads
@@ -393,10 +399,7 @@ class NeighborhoodComponents(
         stream, size = self._stream, self.batch_size or BATCH_SIZE
         d, dtype = len(stream.parameters), points.dtype.name
         work = Workload(size, size + self.reservoir_size, d, 1000, objective.law, dtype)
-        engine, self.engine_reason_ = choose_engine(
-            self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
-        )
-        self.engine_ = engine.name
+        engine = self._choose_engine(work)
         stream.learn(LabeledPoints(points, weights, labels=labels), objective, engine, size)
         self.components_ = stream.map.astype(points.dtype)
         keys = stream.keys

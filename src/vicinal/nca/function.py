@@ -21,7 +21,8 @@ from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.units import check_reach
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_combination
-from vicinal.nca.equations import OBJECTIVES, Objective, evaluate, penalized
+from vicinal.nca.criteria import CRITERIA
+from vicinal.nca.equations import Objective, evaluate, penalized
 from vicinal.neighborhood import LAWS, Workload, choose_engine, law_named
 from vicinal.neighborhood.threads import on_own_threads
 
@@ -95,31 +96,20 @@ def objective(
     >>> gradient.shape
     (2, 4)
     """
-    check_choice("objective", objective, OBJECTIVES)
+    criterion = CRITERIA[check_choice("objective", objective, CRITERIA)]
     law = law_named(check_choice("kernel", kernel, LAWS), degrees_of_freedom=degrees_of_freedom)
     penalty = check_nonnegative("regularization", regularization)
     points, targets = check_X_y(X, y, dtype=(np.float64, np.float32))
     check_reach(points)
-    linear_map = check_array(A, dtype=np.float64, input_name="A")
-    largest = np.finfo(points.dtype).max  # in the precision that points are projected in
-    check_reach(np.clip(linear_map, -largest, largest).astype(points.dtype), name="A")
-    if not np.isfinite(penalty * float(np.square(linear_map).sum())):
-        raise ValueError(
-            f"regularization={regularization!r} times the squares of A is no number any more: "
-            "choose a smaller one."
-        )
-    if linear_map.shape[1] != points.shape[1]:
-        raise ValueError(
-            f"A has {linear_map.shape[1]} columns, but X has {points.shape[1]} features."
-        )
+    linear_map = _checked_map(A, points, regularization)
     weights = check_weights(sample_weight, points)
     if weights is not None:
         points, targets, weights = (a[weights > 0] for a in (points, targets, weights))
     classes, labels = check_classes(targets)
     center = np.average(points, axis=0, weights=weights).astype(points.dtype)
     features = Features(points, center, 1.0)
-    check_combination(objective, law, background)
-    goal = Objective(law, objective, check_prior(prior, len(classes)), len(classes))
+    check_combination(criterion, law, background)
+    goal = Objective(law, criterion, check_prior(prior, len(classes)), len(classes))
     logit = 0.0
     if background is not None:
         logit = float(scipy.special.logit(check_share("background", background)))
@@ -131,3 +121,20 @@ def objective(
     given = LabeledPoints(features[:], weights, labels=labels)
     found = evaluate(linear_map, goal, chosen, given, logit=logit)
     return penalized(found.value, found.gradient, linear_map, penalty)
+
+
+def _checked_map(A: ArrayLike, points: NDArray, regularization: float) -> NDArray:
+    """A map of the points whose penalty, and the points under it, are numbers."""
+    linear_map = check_array(A, dtype=np.float64, input_name="A")
+    largest = np.finfo(points.dtype).max  # in the precision that points are projected in
+    check_reach(np.clip(linear_map, -largest, largest).astype(points.dtype), name="A")
+    if not np.isfinite(float(regularization) * float(np.square(linear_map).sum())):
+        raise ValueError(
+            f"regularization={regularization!r} times the squares of A is no number any more: "
+            "choose a smaller one."
+        )
+    if linear_map.shape[1] != points.shape[1]:
+        raise ValueError(
+            f"A has {linear_map.shape[1]} columns, but X has {points.shape[1]} features."
+        )
+    return linear_map

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import (
-    Method,
+    Adam,
+    BoldDriver,
+    GradientAscent,
+    Solver,
     Validation,
     ValueAndGradient,
-    adam,
-    bold_driver,
     conjugate_gradients,
     cosine,
-    gradient_ascent,
     lbfgs,
     search_offset,
 )
@@ -28,16 +28,19 @@ from vicinal.nca.equations import (
     Evaluation,
     Objective,
     evaluate,
-    mean_terms,
     own_class_log_probabilities,
     penalized,
 )
 from vicinal.nca.recipe import Recipe
 from vicinal.neighborhood import Engine
 
-__all__ = ["Coordinates", "NeighborhoodProblem", "TrainingSet"]
+__all__ = ["Coordinates", "NeighborhoodProblem", "TrainingSet", "first_rate"]
 
-EXACT = {"lbfgs": lbfgs, "cg": conjugate_gradients, "bold-driver": bold_driver}
+EXACT: dict[str, Callable[[ValueAndGradient], Solver]] = {
+    "lbfgs": lbfgs,
+    "cg": conjugate_gradients,
+    "bold-driver": BoldDriver,
+}
 
 # Adam's first rate, as a share of the root mean square of the start (docs/decisions/0006).
 ADAM_RATE = 0.03
@@ -47,6 +50,11 @@ N_CHECKS, PATIENCE = 40, 25
 
 # A trial of the search for t0 lasts this share of the fit.
 TRIAL_SHARE = 0.02
+
+
+def first_rate(start: NDArray) -> float:
+    """Adam's first rate for a fit from this start."""
+    return ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
 
 
 @dataclass(frozen=True)
@@ -191,23 +199,24 @@ class NeighborhoodProblem:
         """All rows to learn from, in memory."""
         return self.data.points(slice(None))
 
-    def method(
+    def solver(
         self,
         recipe: Recipe,
         start: NDArray,
         validation: Validation | None,
         rng: np.random.Generator,
-    ) -> Method:
+    ) -> Solver:
         """The solver, told what to maximize; SGD looks for its t₀ on the points held back."""
         if recipe.solver in EXACT:
             return EXACT[recipe.solver](self.exact)
-        batch = self.batched(recipe, rng) if recipe.is_batched else self.exact
+        batches = self._batches(recipe, rng) if recipe.is_batched else None
+        objective = self.batched(recipe, batches) if batches else self.exact
         if recipe.solver == "adam":
-            rate = ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
-            return adam(batch, cosine(rate, recipe.max_iter))
+            return Adam(objective, cosine(first_rate(start), recipe.max_iter), batches)
         score = validation.score if validation else self._score_on_one_batch(recipe, rng)
         n_trial = max(10, int(TRIAL_SHARE * recipe.max_iter))
-        return gradient_ascent(batch, *search_offset(batch, start, score, n_trial))
+        first, offset = search_offset(objective, start, score, n_trial)
+        return GradientAscent(objective, first, offset, batches)
 
     def exact(self, parameters: NDArray) -> tuple[float, NDArray]:
         """Over all points, each against all others."""
@@ -215,10 +224,8 @@ class NeighborhoodProblem:
         found = evaluate(A, self.objective, self.engine, self.everything, logit=logit)
         return self._finish(found, A, self.everything.total)
 
-    def batched(self, recipe: Recipe, rng: np.random.Generator) -> ValueAndGradient:
+    def batched(self, recipe: Recipe, batches: Batches) -> ValueAndGradient:
         """Over a new batch at every call (algorithms 4.1 and 4.4)."""
-        size = recipe.batch_size or len(self.data)
-        batches = Batches(recipe.batching, len(self.data), size, rng, self.data.project)
         # float32: the choice of the batch is noise enough.
         loader = _Ahead(lambda positions: self.data.points(positions, np.float32))
 
@@ -247,13 +254,17 @@ class NeighborhoodProblem:
             log_p = own_class_log_probabilities(
                 A, self.objective, self.engine, queries, keys, logit=logit
             )
-            each, _ = mean_terms(self.objective.criterion, log_p)
+            each, _ = self.objective.criterion.terms(log_p)
             return float(np.average(each, weights=queries.weights))
 
         every = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
-        if patience is None and recipe.solver != "adam":
-            patience = PATIENCE  # a cosine schedule has an end of its own, where it is best
+        if patience is None and not recipe.is_scheduled:
+            patience = PATIENCE
         return Validation(score, every, patience)
+
+    def _batches(self, recipe: Recipe, rng: np.random.Generator) -> Batches:
+        size = recipe.batch_size or len(self.data)
+        return Batches(recipe.batching, len(self.data), size, rng, self.data.project)
 
     def _score_on_one_batch(
         self, recipe: Recipe, rng: np.random.Generator

@@ -21,6 +21,7 @@ from vicinal.inputs.starts import (
 )
 from vicinal.nca.annealing import anneal
 from vicinal.nca.background import ClassGaussians
+from vicinal.nca.criteria import CRITERIA
 from vicinal.nca.equations import Objective, evaluate
 from vicinal.nca.learning import Coordinates, NeighborhoodProblem, TrainingSet
 from vicinal.nca.recipe import BATCHED_PENALTY, Recipe
@@ -104,7 +105,7 @@ def plain_objective(settings: NeighborhoodSettings) -> Objective:
     """What is maximized, without background."""
     n_classes = len(settings.classes_)
     prior = check_prior(settings.prior, n_classes)
-    return Objective(_law(settings), settings.objective, prior, n_classes)
+    return Objective(_law(settings), CRITERIA[settings.objective], prior, n_classes)
 
 
 def _law(settings: NeighborhoodSettings) -> Law:

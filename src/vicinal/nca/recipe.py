@@ -13,6 +13,9 @@ __all__ = ["EXACT_SOLVERS", "SOLVERS", "Recipe", "choose_recipe"]
 EXACT_SOLVERS = ("lbfgs", "cg", "bold-driver")
 SOLVERS = ("auto", *EXACT_SOLVERS, "sgd", "adam")
 
+# Whose rates are planned for all updates from the first one on.
+_SCHEDULED_SOLVERS = ("adam",)
+
 # Up to here an exact fit takes seconds, and no batch could tell it more.
 EXACT_UP_TO = 5000
 
@@ -57,6 +60,16 @@ class Recipe:
     def is_batched(self) -> bool:
         """Whether every update sees another batch."""
         return self.batching in BATCHINGS
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether to make all updates is the proper end of the fit, and no other is looked for."""
+        return self.solver in _SCHEDULED_SOLVERS
+
+    @property
+    def ends_by_gain(self) -> bool:
+        """Whether an update that gains little is a sign of convergence."""
+        return not (self.is_batched or self.is_scheduled)
 
     def report(self, regularization: float) -> dict[str, Any]:
         """What the fitted model tells about it."""

@@ -3,13 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting import Adam
+from vicinal.fitting import AdamMoments, split
 from vicinal.inputs.features import Features
 from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.reservoir import Reservoir
-from vicinal.nca.batches import split
 from vicinal.nca.equations import Objective, evaluate, penalized
-from vicinal.nca.learning import ADAM_RATE, Coordinates
+from vicinal.nca.learning import Coordinates, first_rate
 from vicinal.neighborhood import Engine
 
 __all__ = ["Stream"]
@@ -49,8 +48,8 @@ class Stream:
         self.center, self.unit = features.center, features.unit
         self.penalty_share, self.penalty = penalty_share, penalty
         self.reservoir, self.rng = Reservoir(reservoir_size), rng
-        self.adam = Adam(start.shape)
-        self.rate = ADAM_RATE * float(np.sqrt(np.mean(np.square(start))))
+        self.adam = AdamMoments.none(start.shape)
+        self.rate = first_rate(start)
         self.objectives: list[float] = []
 
     @property
@@ -89,6 +88,6 @@ class Stream:
             found.value / batch.total, found.gradient / batch.total, A, penalty
         )
         rate = self.rate / np.sqrt(1.0 + self.adam.n_steps / _STEADY_UPDATES)
-        step = self.adam.step(self.coordinates.gradient(gradient, 0.0), rate)
-        self.parameters = self.parameters + step
+        self.adam = self.adam.after(self.coordinates.gradient(gradient, 0.0))
+        self.parameters = self.parameters + self.adam.change(rate)
         self.objectives.append(value)

@@ -17,7 +17,7 @@ TRUSTED = (
     "vicinal.divergence.laplacian.LaplacianMap",
     "vicinal.divergence.mds.ScalingMap",
     "vicinal.divergence.neighbors.DivergenceNeighbors",
-    "vicinal.fitting.stochastic.Adam",
+    "vicinal.fitting.stochastic.AdamMoments",
     "vicinal.inputs.points.WeightedPoints",
     "vicinal.inputs.reservoir.Reservoir",
     "vicinal.local_components.density.ParzenDensity",

@@ -1,0 +1,111 @@
+"""What a solver is: from parameters to a state, and from one state to the next.
+
+A state holds all that the next step needs besides the problem: parameters, moments, rates. It is
+made of arrays and numbers that nobody changes afterwards, so that it can be looked at, stored, and
+handed to a solver of the same problem, which then goes on as if nothing had happened.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from numpy.typing import NDArray
+
+from vicinal.fitting.draws import Draws
+from vicinal.fitting.ending import Ending
+
+__all__ = ["ExactState", "Solver", "State", "StepwiseSolver", "Tell", "ValueAndGradient"]
+
+# Parameters to the objective (maximized) and its gradient, of the parameters' shape.
+ValueAndGradient = Callable[[NDArray], tuple[float, NDArray]]
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a solver stands after an update; at first, where it starts.
+
+    Attributes
+    ----------
+    parameters : ndarray
+    objective : float
+        What is maximized, at the parameters.
+    """
+
+    parameters: NDArray
+    objective: float
+
+    @property
+    def exact_gradient(self) -> NDArray | None:
+        """Gradient of the objective, where it is known and not that of a batch only."""
+        return None
+
+
+@dataclass(frozen=True)
+class ExactState(State):
+    """Where a solver stands that knows the gradient of the whole objective.
+
+    Attributes
+    ----------
+    parameters : ndarray
+    objective : float
+    gradient : ndarray
+        Of the shape of the parameters.
+    """
+
+    gradient: NDArray
+
+    @property
+    def exact_gradient(self) -> NDArray:
+        """Gradient of the objective."""
+        return self.gradient
+
+
+# Called with the state after every update; True: stop now.
+Tell = Callable[[State], bool]
+
+AnyState = TypeVar("AnyState", bound=State)
+
+
+class Solver(Protocol):
+    """Moves parameters uphill."""
+
+    @property
+    def draws(self) -> Draws | None:
+        """What is drawn for every update, if anything: its state belongs to that of the fit."""
+        ...
+
+    def start(self, parameters: NDArray) -> State:
+        """The state before the first update."""
+        ...
+
+    def follow(self, state: Any, tell: Tell) -> Ending | None:
+        """Go on from a state of its own and tell of every update.
+
+        Returns why there is no further update, or None where it was told to stop.
+        """
+        ...
+
+
+class StepwiseSolver(ABC, Generic[AnyState]):
+    """A solver that goes from one state to the next."""
+
+    draws: Draws | None = None
+
+    @abstractmethod
+    def start(self, parameters: NDArray) -> AnyState:
+        """The state before the first update."""
+
+    @abstractmethod
+    def step(self, state: AnyState) -> AnyState | Ending:
+        """The state after one more update, or why there is none."""
+
+    def follow(self, state: AnyState, tell: Tell) -> Ending | None:
+        """Step for step, until told to stop."""
+        while True:
+            following = self.step(state)
+            if isinstance(following, Ending):
+                return following
+            if tell(following):
+                return None
+            state = following

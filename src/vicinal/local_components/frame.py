@@ -1,0 +1,105 @@
+"""Coordinates in which the data as a whole are white."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from vicinal.fitting import CollapseError
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.bounds import constant_column
+from vicinal.local_components.equations import Form
+from vicinal.neighborhood import gram, times
+
+__all__ = ["GlobalFrame", "global_moments"]
+
+
+@dataclass(frozen=True)
+class GlobalFrame:
+    """Mean and scale of the data as a whole.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d,)
+    factor : ndarray of shape (d, d)
+        Lower triangular G with G Gᵀ the global covariance, of a structure that
+        keeps that of the kernels.
+    covariance : ndarray of shape (d, d)
+        All of it, ν_G included.
+    """
+
+    mean: NDArray
+    factor: NDArray
+    covariance: NDArray
+
+    @classmethod
+    def of(cls, points: WeightedPoints, form: Form, variance: float = 0.0) -> "GlobalFrame":
+        """From points as the user has them; `variance` is added in every direction."""
+        mean, covariance = global_moments(points)
+        return cls.of_moments(mean, covariance, form, variance)
+
+    @classmethod
+    def of_moments(
+        cls, mean: NDArray, covariance: NDArray, form: Form, variance: float
+    ) -> "GlobalFrame":
+        """From mean and covariance of the data."""
+        covariance = covariance + variance * np.eye(len(mean))
+        keeps = {"full": "full", "diag": "diag"}.get(form.structure, "spherical")
+        scale = _checked(Form(keeps).restrict(covariance))
+        return cls(mean, np.linalg.cholesky(scale), covariance)
+
+    @cached_property
+    def inverse(self) -> NDArray:
+        """G⁻¹."""
+        return solve_triangular(self.factor, np.eye(len(self.factor)), lower=True)
+
+    @property
+    def log_volume(self) -> float:
+        """log |det G|."""
+        return float(np.log(np.diag(self.factor)).sum())
+
+    def inward(self, points: WeightedPoints) -> WeightedPoints:
+        """Points in white coordinates."""
+        centered = (points.X - self.mean).astype(np.float64, copy=False)
+        return points.at(np.ascontiguousarray(times(centered, self.inverse.T)))
+
+    def start(self, form: Form) -> NDArray:
+        """The global covariance, of the structure of the kernels, in white coordinates."""
+        if form.structure == "full":
+            return np.eye(len(self.mean))  # exactly: whether a direction is Gaussian hangs on it
+        return form.restrict(self.covariance_inward(self.covariance))
+
+    def covariance_inward(self, covariance: NDArray) -> NDArray:
+        """A covariance in white coordinates."""
+        return self.inverse @ covariance @ self.inverse.T
+
+    def covariance_outward(self, covariance: NDArray) -> NDArray:
+        """A covariance in the coordinates of the user."""
+        return self.factor @ covariance @ self.factor.T
+
+
+def global_moments(points: WeightedPoints) -> tuple[NDArray, NDArray]:
+    """Mean and covariance, divided by n, copies counted; variances of 0 are exactly 0."""
+    first = points.X[0].astype(np.float64)
+    apart = points.X - first  # a mean of equal numbers need not be that number
+    mean = points.counts @ apart / points.total
+    centered = apart - mean
+    weighted = centered if points.weights is None else points.weights[:, None] * centered
+    return first + mean, gram(centered, weighted) / points.total
+
+
+def _checked(covariance: NDArray) -> NDArray:
+    """Refuse directions without any variance."""
+    variances = np.diag(covariance)
+    if not (variances > 0).all():
+        raise constant_column("a column")
+    scale = np.sqrt(variances)
+    if np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] <= 1e-12:
+        raise CollapseError(
+            "the columns of X are linearly dependent (or there are fewer rows than columns): a "
+            "density has no width in some direction. Reduce the dimension first, or set "
+            "regularization to a small positive variance."
+        )
+    return covariance
