@@ -58,7 +58,10 @@ def tied(
 
 
 def dies_with(parent: int) -> Callable[[], None] | None:
-    """What a child has to do on Linux in order to be killed as soon as its parent is gone."""
+    """What a child has to do on Linux in order to be killed as soon as its parent is gone.
+
+    For Linux that is the thread that started the child; here it waits for the child in any case.
+    """
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)  # before the fork: nothing should be loaded after it
@@ -90,7 +93,7 @@ class Guard:
             bufsize=0,
             start_new_session=True,
         )
-        atexit.register(self._process.communicate)  # closes the pipe and waits
+        atexit.register(self._end)
 
     def watch(self, group: int) -> None:
         """Kill the group at the end of this process."""
@@ -100,9 +103,16 @@ class Guard:
         """The group has ended."""
         self._tell(f"-{group}\n")
 
+    def _end(self) -> None:
+        """Close the pipe, upon which the guard ends, too."""
+        with contextlib.suppress(BrokenPipeError):
+            self._process.communicate()
+
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(line.encode())
+        # Somebody may have killed the guard; hours of measurements need not end with it.
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(line.encode())
 
 
 @functools.cache

@@ -1,6 +1,5 @@
 """Pages of results, the command lines they name, and what is written in their tables."""
 
-import importlib.util
 import re
 
 import pytest
@@ -11,14 +10,6 @@ from benchmarks.common.command import arguments, shown_command  # noqa: E402
 from benchmarks.common.means import Mean  # noqa: E402
 from benchmarks.common.records import Records  # noqa: E402
 from benchmarks.common.timing import in_turns  # noqa: E402
-
-FOLDER = pages.RESULTS.parent
-OF_MEASUREMENTS = [path for path in pages.RESULTS.glob("*.md") if path.stem != "hostile"]
-RUN = sorted(
-    path.stem if path.parent == FOLDER else path.parent.name
-    for path in (*FOLDER.glob("*.py"), *FOLDER.glob("*/__main__.py"))
-    if path.name != "__init__.py"
-)
 
 
 def test_a_page_says_command_date_machine_and_versions(capsys):
@@ -62,20 +53,6 @@ def test_the_command_of_a_page_names_no_folder_of_a_machine(words, shown):
 
 def test_every_benchmark_can_write_its_page():
     assert arguments("What it does.").parse_args(["--save"]).save
-
-
-@pytest.mark.parametrize("name", RUN)
-def test_every_benchmark_says_its_command(name):
-    path = FOLDER / f"{name}.py"
-    source = (path if path.exists() else FOLDER / name / "__main__.py").read_text()
-    assert f"python -m benchmarks.{name} " in source
-
-
-@pytest.mark.parametrize("page", OF_MEASUREMENTS, ids=lambda page: page.stem)
-def test_the_command_of_every_page_can_be_run(page):
-    module = re.search(r"- command: `python -m (benchmarks\.\w+)", page.read_text())[1]
-    assert module.removeprefix("benchmarks.") in RUN
-    assert importlib.util.find_spec(module) is not None
 
 
 @pytest.mark.parametrize(
