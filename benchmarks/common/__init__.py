@@ -9,6 +9,6 @@
 - `arrays`, `records`: files that pass arrays to a process, and that keep what was measured
 - `yardsticks`: what the machine can do, and the same work in plain NumPy
 
-`children`, `leash`, `memory`, `judging` and `arrays` are imported in other environments, too, and
-need nothing but NumPy there, `judging` SciPy and scikit-learn.
+`memory`, `arrays` and `judging` are imported in other environments, too: the first needs nothing
+but Python there, the second NumPy, the third SciPy and scikit-learn beside it.
 """

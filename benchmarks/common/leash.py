@@ -4,6 +4,7 @@ Every child leads a process group of its own, in which its own children are ende
 asked to kill a child as soon as its parent is gone. Other systems cannot be asked, and Linux would
 not kill the child's children: a guard does that. It is a small process that is told over a pipe
 which groups there are, and kills them when the pipe closes, which the system does for the dead.
+Windows has no process groups of this kind, and is not supported.
 """
 
 import atexit

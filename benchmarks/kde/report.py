@@ -17,6 +17,12 @@ from benchmarks.kde.ratios import (
     wanted,
 )
 
+ABOUT_CONTENDERS = """
+Missed: measurements with an error above the wanted one. Worst: the largest
+error by the wanted one (exact: by 1e-10). Threads: time on all cores by time
+on the clock, of what takes a second or more; below 1, others were at work.
+"""
+
 
 class Report:
     """A table for each size and dimension, then summaries."""
@@ -106,13 +112,7 @@ class Report:
     def contenders(self) -> None:
         """Who kept to the error, and how many threads worked."""
         self.page.say("## Errors and threads\n")
-        self.page.say("Missed: measurements with an error above the wanted one. Worst: the largest")
-        self.page.say(
-            "error by the wanted one (exact: by 1e-10). Threads: time on all cores by time"
-        )
-        self.page.say(
-            "on the clock, of what takes a second or more; below 1, others were at work.\n"
-        )
+        self.page.say(ABOUT_CONTENDERS.lstrip())
         row = self.page.table(["contender", "measured", "estimated", "missed", "worst", "threads"])
         for name, rows in self.seen.items():
             row(name, *contender_cells([one for one in rows if not one["problem"]]))
