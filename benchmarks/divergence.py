@@ -1,6 +1,6 @@
 """Divergences between local Gaussians: all pairs, a sparse graph of many points, its recall.
 
-    python benchmarks/divergence.py [--parts pairs graph recall] [--n 100000] [--save]
+    python -m benchmarks.divergence [--parts pairs graph recall] [--n 100000] [--save]
 
 Needs segment, mnist and usps (set VICINAL_DATA); a set that is not here is skipped, and the page
 says so. The naive loop is timed on a sample of pairs. Timed work runs in fresh processes, which
@@ -12,16 +12,22 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from common import MemoryWatch, Page, arguments, in_fresh_process
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.decomposition import PCA
 
+from benchmarks.common.children import call_apart
+from benchmarks.common.command import arguments
+from benchmarks.common.memory import MemoryWatch
+from benchmarks.common.pages import Page
+from benchmarks.common.sets import available
+from benchmarks.common.timing import seconds_of
 from vicinal import DivergenceNeighbors, datasets
 from vicinal.divergence.divergences import DIVERGENCES
 
 PARTS = ("pairs", "graph", "recall")
 N_POINTS, N_NEIGHBORS, GAMMA = 2310, 10, 1e-2
+SETS = {18: "segment", 60: "mnist", 256: "usps"}  # by dimension
 SAMPLE = {18: 4000, 60: 2000, 256: 100}  # pairs of the naive loop, by dimension
 GRAPH_DIVERGENCES = ("jeffreys", "bhattacharyya", "riemann")
 GRAPH_NEIGHBORS, N_CANDIDATES, INNER_DIMENSION = 10, 100, 8
@@ -39,7 +45,7 @@ AIMS = {
 
 def points_of(d: int) -> tuple[str, NDArray]:
     """A set's name and N_POINTS of its points in d dimensions."""
-    name = {18: "segment", 60: "mnist", 256: "usps"}[d]
+    name = SETS[d]
     data = datasets.load(name, download=False).data.astype(np.float64)[: 10 * N_POINTS]
     data = data[:, np.ptp(data, axis=0) > 0]
     if name == "segment":
@@ -50,11 +56,9 @@ def points_of(d: int) -> tuple[str, NDArray]:
 
 
 def here(page: Page) -> Iterator[tuple[str, NDArray]]:
-    for d, name in ((18, "segment"), (60, "mnist"), (256, "usps")):
-        if datasets.is_available(name):
-            yield points_of(d)
-        else:
-            page.say(f"({name} is not here and was skipped.)")
+    """Names and points of the sets that are here."""
+    names = available(page, SETS.values())
+    return (points_of(d) for d, name in SETS.items() if name in names)
 
 
 # ---------------------------------------------------------------------------- what is compared
@@ -87,20 +91,25 @@ def all_pairs(d: int, divergence: str) -> dict[str, float]:
     with MemoryWatch() as memory:
         D = model.fit_transform(X)
     seconds = time.perf_counter() - start
+    return {"seconds": seconds, "megabytes": memory.above, **beside_loop(X, divergence, D)}
+
+
+def beside_loop(X: NDArray, divergence: str, D: NDArray) -> dict[str, float]:
+    """Seconds of the loop for one pair, and the largest relative difference, on a sample."""
     rng = np.random.default_rng(0)
     rows = rng.choice(len(X), 200, replace=False)
     means, covariances = local_gaussians_at(X, rows)
     i, j = np.triu_indices(len(rows), 1)
-    chosen = rng.choice(len(i), SAMPLE[d], replace=False)
+    chosen = rng.choice(len(i), SAMPLE[X.shape[1]], replace=False)
+    i, j = i[chosen], j[chosen]
     start = time.perf_counter()
     loop = [
         naive(divergence, means[a] - means[b], covariances[a], covariances[b])
-        for a, b in zip(i[chosen], j[chosen], strict=True)
+        for a, b in zip(i, j, strict=True)
     ]
     one = (time.perf_counter() - start) / len(loop)
-    ours = D[rows[i[chosen]], rows[j[chosen]]]
-    error = float(np.max(np.abs(ours - loop) / np.abs(loop)))
-    return {"seconds": seconds, "megabytes": memory.above, "loop": one, "error": error}
+    error = float(np.max(np.abs(D[rows[i], rows[j]] - loop) / np.abs(loop)))
+    return {"loop": one, "error": error}
 
 
 def local_gaussians_at(X: NDArray, rows: NDArray) -> tuple[NDArray, NDArray]:
@@ -120,25 +129,24 @@ def report_pairs(page: Page) -> None:
     page.say("sample tells. Error: largest relative difference between both on the sample.")
     page.say("segment standardized, mnist in 60 principal components, usps as it is; the first")
     page.say("rows each.\n")
+    sets = here(page)
     row = page.table(
         ["set", "d", "divergence", "seconds", "aim", "µs a pair", "loop", "ratio", "MB", "error"]
     )
-    n_pairs = N_POINTS * (N_POINTS - 1) / 2
-    for name, X in here(page):
+    for name, X in sets:
         d = X.shape[1]
         for divergence in DIVERGENCES:
-            found = apart(f"divergence.all_pairs({d}, {divergence!r})")
-            seconds, loop = found["seconds"], found["loop"] * n_pairs
             aim = AIMS.get(divergence, {}).get(d, "–")
-            cells = (f"{seconds:.2f}", aim, f"{1e6 * seconds / n_pairs:.2f}", f"{loop:.0f}")
-            more = (f"{loop / seconds:.0f}", f"{found['megabytes']:.0f}", f"{found['error']:.0e}")
-            row(name, d, divergence, *cells, *more)
+            row(name, d, divergence, *pairs_cells(call_apart(all_pairs, d, divergence), aim))
     page.say()
 
 
-def apart(call: str) -> dict:
-    """Result of a function of this file in a fresh process."""
-    return in_fresh_process(f"import divergence, json\nprint(json.dumps({call}))")
+def pairs_cells(found: dict[str, float], aim: int | str) -> tuple[object, ...]:
+    """Of a row, but for what it is about."""
+    n_pairs = N_POINTS * (N_POINTS - 1) / 2
+    seconds, loop = found["seconds"], found["loop"] * n_pairs
+    cells = (f"{seconds:.2f}", aim, f"{1e6 * seconds / n_pairs:.2f}", f"{loop:.0f}")
+    return *cells, f"{loop / seconds:.0f}", f"{found['megabytes']:.0f}", f"{found['error']:.0e}"
 
 
 # ---------------------------------------------------------------------------------- sparse graph
@@ -164,10 +172,9 @@ def graph_fit(n: int, divergence: str, search: str) -> dict[str, float]:
         search=search,
     )
     model.fit_transform(X[:500])
-    start = time.perf_counter()
     with MemoryWatch() as memory:
-        model.fit_transform(X)
-    return {"seconds": time.perf_counter() - start, "megabytes": memory.above}
+        seconds = seconds_of(lambda: model.fit_transform(X))
+    return {"seconds": seconds, "megabytes": memory.above}
 
 
 def report_graph(page: Page, n: int) -> None:
@@ -177,7 +184,7 @@ def report_graph(page: Page, n: int) -> None:
     row = page.table(["divergence", "search", "seconds", "MB above the points"])
     runs = [(divergence, "exact") for divergence in GRAPH_DIVERGENCES]
     for divergence, search in [*runs, (GRAPH_DIVERGENCES[0], "approximate")]:
-        found = apart(f"divergence.graph_fit({n}, {divergence!r}, {search!r})")
+        found = call_apart(graph_fit, n, divergence, search)
         row(divergence, search, f"{found['seconds']:.0f}", f"{found['megabytes']:.0f}")
     page.say()
 
@@ -205,22 +212,23 @@ def report_recall(page: Page) -> None:
     page.say("many Euclidean neighbors. Not for riemann, which compares shapes only: its neighbors")
     page.say("may be anywhere.\n")
     counts = (25, 50, 100, 200, 400)
+    sets = here(page)
     row = page.table(["set", "d", "divergence", *(f"{c} candidates" for c in counts)])
-    for name, X in here(page):
+    for name, X in sets:
         for divergence in ("jeffreys", "bhattacharyya"):
             wanted = neighbors_in(X, divergence, None)
-            shares = []
-            for c in counts:
-                found = neighbors_in(X, divergence, c)
-                same = [np.isin(w, f).mean() for w, f in zip(wanted, found, strict=True)]
-                shares.append(f"{np.mean(same):.3f}")
-            row(name, X.shape[1], divergence, *shares)
+            shares = [recall(wanted, neighbors_in(X, divergence, c)) for c in counts]
+            row(name, X.shape[1], divergence, *(f"{share:.3f}" for share in shares))
     page.say()
+
+
+def recall(wanted: NDArray, found: NDArray) -> float:
+    """Share of the wanted neighbors that were found."""
+    return float(np.mean([np.isin(w, f).mean() for w, f in zip(wanted, found, strict=True)]))
 
 
 def parse() -> argparse.Namespace:
     parser = arguments(__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--n", type=int, default=100_000, help="points of the sparse graph")
     return parser.parse_args()

@@ -1,21 +1,22 @@
 """Seconds of one objective and its gradient, by engine: where trees pay and where they do not.
 
-    VICINAL_DATA=FOLDER python benchmarks/engines.py [--sizes 1000 10000] [--dims 1 2] [--save]
+    VICINAL_DATA=FOLDER python -m benchmarks.engines [--sizes 1000 10000] [--dims 1 2] [--save]
 
 NCA at the start of training (after one update), in the middle (10) and at the end (200), and one
 step of EM. Maps are learned on 5000 points of mnist (after PCA to 50 dimensions); more points than
 mnist has are its own with a little noise. What `engine="auto"` does rests on this table.
 """
 
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
-from common import Page, arguments
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.common.command import arguments
+from benchmarks.common.pages import Page
+from benchmarks.common.timing import best_brief_time
 from vicinal import LocalComponents, NeighborhoodComponents, datasets
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, Rows
 from vicinal.neighborhood.blocked import BlockedEngine
@@ -86,28 +87,18 @@ def coefficients(rows: Rows) -> np.ndarray:
     return np.stack([p * (1 - p), -p * (1 - p)])
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    """Of the best of three runs; of one where it is long."""
-    times = []
-    while not times or (len(times) < 3 and times[0] < 5.0):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def sweep(engine: Engine, pairs: Pairs) -> tuple[float, bool]:
     """Seconds of an exact engine, and whether they are scaled up from some of the queries."""
     n = len(pairs.queries)
     some = min(n, max(1, MOST_PAIRS // n))
     if some == n:
-        return seconds_of(lambda: evaluate(engine, pairs)), False
+        return best_brief_time(lambda: evaluate(engine, pairs)), False
     labels = pairs.query_labels
     part = Pairs(
         pairs.queries[:some], pairs.keys, None if labels is None else labels[:some], labels,
         own=np.arange(some),
     )  # fmt: skip
-    return seconds_of(lambda: evaluate(engine, part)) * n / some, True
+    return best_brief_time(lambda: evaluate(engine, part)) * n / some, True
 
 
 def tree_cell(tolerance: float, pairs: Pairs, fused: float) -> str:
@@ -117,7 +108,7 @@ def tree_cell(tolerance: float, pairs: Pairs, fused: float) -> str:
     share = engine.share_visited(pairs, GAUSSIAN)
     if share * n * n > PATIENCE:
         return f"{share:.0%}"
-    seconds = seconds_of(lambda: evaluate(TreeEngine(tolerance=tolerance), pairs))
+    seconds = best_brief_time(lambda: evaluate(TreeEngine(tolerance=tolerance), pairs))
     return f"{share:.1%}, {seconds:.3g} s, **{fused / seconds:.2g} ×**"
 
 
@@ -175,7 +166,7 @@ def em_tables(page: Page, X: np.ndarray, y: np.ndarray, options) -> None:
 
 def main() -> None:
     """Print the page."""
-    parser = arguments(__doc__ or "")
+    parser = arguments(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--dims", type=int, nargs="+", default=list(DIMS))
     options = parser.parse_args()
@@ -188,7 +179,7 @@ def main() -> None:
     )
     X, y = learning_data()
     warm = Pairs.among(np.random.default_rng(0).normal(size=(500, 3)), np.arange(500) % 2)
-    for engine in (FusedEngine(), BlockedEngine(compiled=True), TreeEngine(1e-3)):
+    for engine in (FusedEngine(), BlockedEngine(compiled=True), TreeEngine(tolerance=1e-3)):
         evaluate(engine, warm)
         evaluate(engine, Pairs.among(warm.queries))
     nca_tables(page, X, y, options)

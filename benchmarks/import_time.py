@@ -1,11 +1,15 @@
 """Time to import vicinal, next to scikit-learn's own neighbors, each in fresh processes.
 
-python benchmarks/import_time.py [--save]
+python -m benchmarks.import_time [--save]
 """
 
+from functools import partial
 from statistics import median
 
-from common import Page, arguments, in_fresh_process
+from benchmarks.common.children import in_fresh_process
+from benchmarks.common.command import arguments
+from benchmarks.common.pages import Page
+from benchmarks.common.timing import in_turns
 
 STATEMENTS = (
     "import sklearn.neighbors",
@@ -24,12 +28,10 @@ print(json.dumps(time.perf_counter() - start))
 def main():
     options = arguments(__doc__).parse_args()
     page = Page("Import time")
-    times = {statement: [] for statement in STATEMENTS}
-    for _ in range(REPEATS):  # interleaved, so that a slow moment hits all alike
-        for statement in STATEMENTS:
-            times[statement].append(in_fresh_process(CODE.format(statement=statement)))
+    imports = {name: partial(in_fresh_process, CODE.format(statement=name)) for name in STATEMENTS}
+    times = in_turns(imports, REPEATS)
     reference = median(times[STATEMENTS[0]])
-    row = page.table(["statement", "median of 15, s", "ratio to sklearn.neighbors"])
+    row = page.table(["statement", f"median of {REPEATS}, s", "ratio to sklearn.neighbors"])
     for statement, values in times.items():
         row(f"`{statement}`", f"{median(values):.3f}", f"{median(values) / reference:.2f}")
     if options.save:

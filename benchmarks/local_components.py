@@ -1,6 +1,6 @@
 """Local components: E-steps saved by acceleration, time of an EM step, a million points.
 
-    python benchmarks/local_components.py [--n 1000000] [--save]
+    python -m benchmarks.local_components [--n 1000000] [--save]
 
 Needs usps (set VICINAL_DATA). The last part runs in a fresh process and watches its memory.
 """
@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterator
 from unittest.mock import patch
 
 import numpy as np
-from common import Page, arguments, best_time, in_fresh_process
 from numpy.typing import NDArray
-from primitive import gemm_rate, numpy_time
 from sklearn.datasets import make_blobs
 
+from benchmarks.common.children import in_fresh_process
+from benchmarks.common.command import arguments
+from benchmarks.common.pages import Page
+from benchmarks.common.timing import best_time
+from benchmarks.common.yardsticks import gemm_rate, numpy_time
 from vicinal import LocalComponents, datasets
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components import learning
@@ -116,7 +119,7 @@ def fused_table(page: Page) -> None:
 MILLION = """
 import json, time
 import numpy as np
-from common import MemoryWatch
+from benchmarks.common.memory import MemoryWatch
 from vicinal import LocalComponents
 rng = np.random.default_rng(0)
 n, d = {n}, 10

@@ -1,14 +1,16 @@
 """Peak memory of the rows and columns passes as n grows, each n in a fresh process.
 
-python benchmarks/memory.py [--quick] [--save]
+python -m benchmarks.memory [--quick] [--save]
 """
 
-from common import Page, arguments, in_fresh_process
+from benchmarks.common.children import in_fresh_process
+from benchmarks.common.command import arguments
+from benchmarks.common.pages import Page
 
 PASSES = """
 import json
 import numpy as np
-from common import peak_memory
+from benchmarks.common.memory import peak_memory
 from vicinal.neighborhood import GAUSSIAN, Pairs
 from vicinal.neighborhood.{engine} import {name}Engine
 rng = np.random.default_rng(0)

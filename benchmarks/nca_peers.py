@@ -1,18 +1,21 @@
 """NCA on 4000 USPS digits in 5 dimensions: ours against scikit-learn's, each in a fresh process.
 
-    python benchmarks/nca_peers.py [--rows 4000] [--save]
+    python -m benchmarks.nca_peers [--rows 4000] [--save]
 
 Needs the data set usps_roweis (set VICINAL_DATA).
 """
 
-from common import Page, arguments, in_fresh_process
+import argparse
 
+from benchmarks.common.children import in_fresh_process
+from benchmarks.common.command import arguments
+from benchmarks.common.pages import Page
 from vicinal import datasets
 
 DATA = """
 import json, time
 import numpy as np
-from common import peak_memory
+from benchmarks.common.memory import peak_memory
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from vicinal import NeighborhoodComponents, datasets
 from vicinal.nca import objective
@@ -49,11 +52,35 @@ def reached(model):
 """
 
 
-def main():
+def parse() -> argparse.Namespace:
     parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--seeds", type=int, default=3)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def both_fits(seed: int, rows: int) -> tuple[dict, dict]:
+    """scikit-learn's, then ours, which is told what objective the other has reached."""
+    setup = DATA.format(seed=seed, rows=rows)
+    theirs = in_fresh_process(setup + THEIRS + REPORT)
+    ours = in_fresh_process(setup + OURS.format(target=theirs["objective"]) + REPORT)
+    return theirs, ours
+
+
+def cells(result: dict, reached: float | None) -> tuple[object, ...]:
+    """Of a row, from the time of the fit on."""
+    return (
+        f"{result['seconds']:.1f}",
+        "never" if reached is None else f"{reached:.1f}",
+        result["n_iter"],
+        f"{result['objective']:.1f}",
+        f"{result['accuracy']:.1%}",
+        f"{result['memory']:.0f}",
+    )
+
+
+def main() -> None:
+    options = parse()
     if not datasets.is_available("usps_roweis"):
         raise SystemExit("usps_roweis is not here: set VICINAL_DATA to the folder that holds it")
     page = Page(f"NCA, usps_roweis, {options.rows} training rows, d = 5, the same objective")
@@ -63,21 +90,9 @@ def main():
     row = page.table([*columns, "objective", "1-NN test accuracy", "memory, MB"])
     ratios = []
     for seed in range(options.seeds):
-        setup = DATA.format(seed=seed, rows=options.rows)
-        theirs = in_fresh_process(setup + THEIRS + REPORT)
-        ours = in_fresh_process(setup + OURS.format(target=theirs["objective"]) + REPORT)
-        for name, result in (("scikit-learn", theirs), ("vicinal", ours)):
-            reached = theirs["seconds"] if name == "scikit-learn" else result["reached"]
-            row(
-                seed,
-                name,
-                f"{result['seconds']:.1f}",
-                "never" if reached is None else f"{reached:.1f}",
-                result["n_iter"],
-                f"{result['objective']:.1f}",
-                f"{result['accuracy']:.1%}",
-                f"{result['memory']:.0f}",
-            )
+        theirs, ours = both_fits(seed, options.rows)
+        row(seed, "scikit-learn", *cells(theirs, theirs["seconds"]))
+        row(seed, "vicinal", *cells(ours, ours["reached"]))
         if ours["reached"]:
             speedup = theirs["seconds"] / ours["reached"]
             ratios.append((speedup, ours["memory"] / theirs["memory"]))

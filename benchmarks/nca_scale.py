@@ -1,13 +1,13 @@
 """NCA of 10^4 to 10^7 points in a memory-mapped file, 50 to 5 dimensions: time, memory, accuracy.
 
-    python benchmarks/nca_scale.py [--sizes 10000 100000] [--metric-learn PYTHON] [--save]
+    python -m benchmarks.nca_scale [--sizes 10000 100000] [--metric-learn PYTHON] [--save]
 
 Each fit runs in a fresh process. scikit-learn and metric-learn take part up to the size at which
 they need more time or memory than they may have. metric-learn 0.7.0 does not run with
 scikit-learn 1.6 or later and needs an environment of its own:
 
     python -m venv ENV; ENV/bin/pip install scikit-learn==1.5.2 metric-learn==0.7.0 "numpy<2"
-    python benchmarks/nca_scale.py --metric-learn ENV/bin/python
+    python -m benchmarks.nca_scale --metric-learn ENV/bin/python
 """
 
 import argparse
@@ -17,8 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from common import OverLimit, Page, arguments, in_fresh_process
 from scipy.stats import ortho_group
+
+from benchmarks.common import environments
+from benchmarks.common.arrays import write_arrays
+from benchmarks.common.children import OverLimit, in_fresh_process
+from benchmarks.common.command import add_interpreter, arguments
+from benchmarks.common.pages import Page
 
 SIZES = (10**4, 10**5, 10**6, 10**7)
 N_TEST = 10_000
@@ -38,9 +43,11 @@ DATA = """
 import json, time
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
-from common import MemoryWatch, nca_rule_accuracy
+from benchmarks.common.arrays import read_array
+from benchmarks.common.judging import nca_rule_accuracy
+from benchmarks.common.memory import MemoryWatch
 X = np.load("{folder}/X.npy", mmap_mode="r")
-y, X_test, y_test = (np.load(f"{folder}/{{name}}.npy") for name in ("y", "X_test", "y_test"))
+y, X_test, y_test = (read_array("{folder}", name) for name in ("y", "X_test", "y_test"))
 """
 
 FIT = """
@@ -88,12 +95,6 @@ if len(X) <= {most}:
 print(json.dumps(result))
 """
 
-VERSIONS = """
-import importlib.metadata, json
-names = ("metric-learn", "scikit-learn", "numpy", "scipy")
-print(json.dumps({name: importlib.metadata.version(name) for name in names}))
-"""
-
 
 class Mixture:
     """Classes of Gaussian clusters in a subspace, among noise."""
@@ -129,10 +130,8 @@ def write_data(folder: Path, n: int, mixture: Mixture) -> None:
         rows = slice(start, min(start + ROWS_AT_A_TIME, n))
         X[rows], y[rows] = mixture.draw(rows.stop - rows.start, rng)
     X.flush()
-    np.save(folder / "y.npy", y)
     X_test, y_test = test_points(mixture)
-    np.save(folder / "X_test.npy", X_test)
-    np.save(folder / "y_test.npy", y_test)
+    write_arrays(folder, y=y, X_test=X_test, y_test=y_test)
 
 
 def test_points(mixture: Mixture) -> tuple[np.ndarray, np.ndarray]:
@@ -188,9 +187,7 @@ def cells(result: dict | str) -> list[str]:
 
 def introduce(page: Page, mixture: Mixture, options: argparse.Namespace) -> None:
     if options.metric_learn:
-        found = in_fresh_process(VERSIONS, python=options.metric_learn)
-        versions = ", ".join(f"{name} {version}" for name, version in found.items())
-        page.say(f"metric-learn's environment: {versions}.\n")
+        page.say(environments.METRIC_LEARN.line(options.metric_learn))
     best = mixture.best_accuracy(*test_points(mixture))
     page.say(f"{N_CLASSES} classes, each of {N_CLUSTERS} Gaussian clusters in the same")
     page.say(f"{N_SIGNAL}-dimensional subspace, {N_NOISE} directions of noise of larger variance,")
@@ -207,19 +204,15 @@ def introduce(page: Page, mixture: Mixture, options: argparse.Namespace) -> None
 
 def parse() -> argparse.Namespace:
     parser = arguments(__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--peer-seconds", type=float, default=900.0, help="time limit of the peers")
     parser.add_argument("--folder", help="where the data is written and deleted again")
-    parser.add_argument("--metric-learn", metavar="PYTHON", help="of an environment that has it")
+    add_interpreter(parser, "--metric-learn", "of an environment that has it")
     return parser.parse_args()
 
 
-def main():
-    options = parse()
-    page = Page("NCA by the number of points, D = 50, d = 5, default settings")
-    mixture = Mixture()
-    introduce(page, mixture, options)
+def fit_all(page: Page, mixture: Mixture, options: argparse.Namespace) -> None:
+    """A table: ours and the others for each size."""
     peers = (
         Peer("scikit-learn", SCIKIT_LEARN, options.peer_seconds, sys.executable),
         Peer("metric-learn", METRIC_LEARN, options.peer_seconds, options.metric_learn),
@@ -233,6 +226,14 @@ def main():
             row(f"{n:,}", "vicinal", *cells(fit_ours(folder)))
             for peer in peers:
                 row(f"{n:,}", peer.name, *cells(peer.fit(folder)))
+
+
+def main() -> None:
+    options = parse()
+    page = Page("NCA by the number of points, D = 50, d = 5, default settings")
+    mixture = Mixture()
+    introduce(page, mixture, options)
+    fit_all(page, mixture, options)
     if options.save:
         page.save("nca_scale")
 

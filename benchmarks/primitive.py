@@ -1,88 +1,22 @@
 """Time per pair of the rows and columns passes, against plain NumPy and the machine's own limits.
 
-python benchmarks/primitive.py [--quick] [--save]
+python -m benchmarks.primitive [--quick] [--save]
 """
 
 import tempfile
 
 import numpy as np
-from common import Page, arguments, best_time, in_fresh_process
-from threadpoolctl import threadpool_limits
 
+from benchmarks.common.children import in_fresh_process
+from benchmarks.common.command import arguments
+from benchmarks.common.pages import Page
+from benchmarks.common.timing import best_time
+from benchmarks.common.yardsticks import gemm_rate, numpy_time
 from vicinal.neighborhood import GAUSSIAN, Pairs
 from vicinal.neighborhood.blocked import BlockedEngine
 from vicinal.neighborhood.fused import FusedEngine
 
 ALL_CORES = 2
-QUERY_TILE, KEY_TILE = 512, 1024
-
-
-def numpy_rows(Z, labels=None):
-    """Leave-one-out log Σ exp(-s) and weighted means, tile by tile; with labels, by part."""
-    norms = np.square(Z).sum(axis=1)
-    n_parts = 1 if labels is None else 2
-    log_mass = np.empty((n_parts, len(Z)), Z.dtype)
-    centroid = np.empty((n_parts, *Z.shape), Z.dtype)
-    for a in range(0, len(Z), QUERY_TILE):
-        out = slice(a, min(a + QUERY_TILE, len(Z)))
-        peak = np.full(out.stop - a, -np.inf, Z.dtype)
-        mass = np.zeros((n_parts, out.stop - a), Z.dtype)
-        moment = np.zeros((n_parts, out.stop - a, Z.shape[1]), Z.dtype)
-        for b in range(0, len(Z), KEY_TILE):
-            exponent, k = numpy_exponents(Z, norms, a, b)
-            top = np.maximum(peak, exponent.max(axis=1))
-            exponent -= top[:, None]
-            weights = np.exp(exponent, out=exponent)
-            scale = np.exp(peak - top)
-            mass *= scale
-            moment *= scale[:, None]
-            mass[0] += weights.sum(axis=1)
-            moment[0] += weights @ k
-            if labels is not None:
-                weights *= labels[out, None] == labels[b : b + KEY_TILE]
-                mass[1] += weights.sum(axis=1)
-                moment[1] += weights @ k
-            peak = top
-        log_mass[:, out] = peak + np.log(mass)
-        centroid[:, out] = moment / mass[..., None]
-    return log_mass, centroid
-
-
-def numpy_columns(Z, log_mass, labels=None):
-    """Column sums of the coefficients, and of the coefficients times the queries."""
-    norms = np.square(Z).sum(axis=1)
-    total, moment = np.zeros(len(Z), Z.dtype), np.zeros_like(Z)
-    for a in range(0, len(Z), QUERY_TILE):
-        q = Z[a : a + QUERY_TILE]
-        for b in range(0, len(Z), KEY_TILE):
-            exponent, _ = numpy_exponents(Z, norms, a, b)
-            exponent -= log_mass[0, a : a + QUERY_TILE, None]
-            weights = np.exp(exponent, out=exponent)
-            if labels is not None:
-                same = labels[a : a + QUERY_TILE, None] == labels[b : b + KEY_TILE]
-                weights *= np.where(same, Z.dtype.type(0.5), Z.dtype.type(-0.5))
-            total[b : b + KEY_TILE] += weights.sum(axis=0)
-            moment[b : b + KEY_TILE] += weights.T @ q
-    return total, moment
-
-
-def numpy_time(Z, labels, repeats):
-    """Seconds of both passes in NumPy on one core."""
-    with threadpool_limits(1):
-        log_mass, _ = numpy_rows(Z, labels)
-        rows = best_time(lambda: numpy_rows(Z, labels), repeats)
-        return rows + best_time(lambda: numpy_columns(Z, log_mass, labels), repeats)
-
-
-def numpy_exponents(Z, norms, a, b):
-    q, k = Z[a : a + QUERY_TILE], Z[b : b + KEY_TILE]
-    exponent = q @ k.T
-    exponent *= 2
-    exponent -= norms[a : a + QUERY_TILE, None]
-    exponent -= norms[b : b + KEY_TILE]
-    own = np.arange(max(a, b), min(a + len(q), b + len(k)))
-    exponent[own - a, own - b] = -np.inf
-    return exponent, k
 
 
 def points(n, d, dtype):
@@ -98,12 +32,6 @@ def engine_times(engine, pairs, repeats):
         best_time(lambda: engine.rows(pairs, GAUSSIAN), repeats),
         best_time(lambda: engine.columns(pairs, GAUSSIAN, log_slope, ones), repeats),
     )
-
-
-def gemm_rate(dtype, threads):
-    a = np.random.default_rng(0).normal(size=(2000, 2000)).astype(dtype)
-    with threadpool_limits(threads):
-        return 2 * 2000**3 / best_time(lambda: a @ a, 5)
 
 
 def fused_table(page, n, repeats):
@@ -163,8 +91,9 @@ def crossover_table(page, n, repeats):
                 times[engine.name, d] = sum(engine_times(engine, pairs, repeats)) * 1e9 / n**2
             cells = (f"{times[engine.name, d]:.2f}" for d in dimensions)
             row(np.dtype(dtype).name, engine.name, *cells)
-        last = max(d for d in dimensions if times["fused", d] <= times["blocked", d])
-        row(np.dtype(dtype).name, "fused is faster up to", f"d = {last}", *[""] * 8)
+        faster = [d for d in dimensions if times["fused", d] <= times["blocked", d]]
+        last = f"d = {faster[-1]}" if faster else "nowhere"  # other work on the machine can do that
+        row(np.dtype(dtype).name, "fused is faster up to", last, *[""] * (len(dimensions) - 1))
     page.say()
 
 

@@ -1,0 +1,1 @@
+"""Two source trees in one run: `python -m benchmarks.before_after --help`."""

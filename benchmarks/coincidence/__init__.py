@@ -1,0 +1,1 @@
+"""LatentCoincidence beside other maps: `python -m benchmarks.coincidence --help`."""

@@ -1,0 +1,1 @@
+"""Held-out log-likelihood of densities: `python -m benchmarks.density --help`."""

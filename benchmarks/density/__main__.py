@@ -1,0 +1,48 @@
+"""Held-out log-likelihood and time of LocalComponents, next to other density estimators.
+
+    python -m benchmarks.density [--splits 5] [--sets iris wine] [--save]
+
+Random splits 75/25, the same for every method. Peers: scikit-learn (KernelDensity,
+GaussianMixture, FastICA with kernel densities of the sources), SciPy, statsmodels and KDEpy;
+the last two are left out where they are not installed. Needs the data sets (set VICINAL_DATA);
+one that is not here is skipped. Every fit is reported on stderr as it ends. On a machine with other
+work, set OPENBLAS_NUM_THREADS=1: threads that wait for each other slow small matrices down.
+"""
+
+import argparse
+import importlib.util
+
+from benchmarks.common.command import arguments
+from benchmarks.common.pages import Page
+from benchmarks.common.sets import available
+from benchmarks.density.comparison import SETS, Comparison
+from benchmarks.density.ours import warm_up
+from benchmarks.density.protocol import protocol
+from benchmarks.density.report import Report
+
+
+def parse() -> argparse.Namespace:
+    parser = arguments(__doc__)
+    parser.add_argument("--splits", type=int, default=5, help="usps: at most 2")
+    parser.add_argument("--sets", nargs="+", choices=list(SETS), help="default: all")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parse()
+    packages = [name for name in ("statsmodels", "KDEpy") if importlib.util.find_spec(name)]
+    page = Page("Held-out log-likelihood of density estimators", packages)
+    page.say(protocol() + "\n")
+    warm_up()
+    report = Report(page)
+    for name in available(page, SETS, options.sets):
+        comparison = Comparison(name, options.splits)
+        comparison.run()
+        report.add(comparison)
+    report.summary()
+    if options.save:
+        page.save("density")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Density queries against peers: `python -m benchmarks.kde --help`."""

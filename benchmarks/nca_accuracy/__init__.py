@@ -1,0 +1,1 @@
+"""Test accuracy of NCA: `python -m benchmarks.nca_accuracy --help`."""

@@ -1,0 +1,1 @@
+"""Whole fits against peers: `python -m benchmarks.peers --help`."""
