@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import LocalComponents, NeighborhoodComponents
-from vicinal.report.classes import Classes
+from vicinal.report.drawing.classes import Classes
 from vicinal.report.page import interactive
 from vicinal.report.page.choosing import nearest_of, spread_sample
 from vicinal.report.page.figures import svg_picture

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from vicinal.files import check_target, whole_file
 from vicinal.report.page.rendering import render, require_page_libraries
@@ -20,7 +21,7 @@ __all__ = ["write_report"]
 
 
 def write_report(
-    model: Any,
+    model: BaseEstimator,
     X: ArrayLike,
     y: ArrayLike | None,
     path: str | os.PathLike[str],

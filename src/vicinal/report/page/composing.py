@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from vicinal.facts import facts_in_words
 from vicinal.inputs.checks import check_count
-from vicinal.report.accuracy import NeighborsAccuracyDisplay
-from vicinal.report.classes import Classes, coded_together, names_note
-from vicinal.report.models import importances_of, last_step, spreads
-from vicinal.report.names import shortened
+from vicinal.pipelines import steps_before, steps_of
+from vicinal.report.displays.accuracy import NeighborsAccuracyDisplay
+from vicinal.report.displays.projection import ProjectionDisplay
+from vicinal.report.drawing.classes import Classes, coded_together, names_note
+from vicinal.report.drawing.names import shortened
+from vicinal.report.drawing.plane import in_the_plane
+from vicinal.report.numbers.features import importances_of, spreads
+from vicinal.report.numbers.fitted import fitted_model
 from vicinal.report.page.figures import Picture, figure_picture, missing_letters, svg_picture
 from vicinal.report.page.interactive import (
     MOST_CHOOSABLE,
@@ -21,7 +27,7 @@ from vicinal.report.page.interactive import (
     interactive_data,
 )
 from vicinal.report.page.judging import (
-    Judgement,
+    StageAccuracy,
     Verdict,
     judge_between,
     judge_by_folds,
@@ -32,9 +38,6 @@ from vicinal.report.page.notes import data_notes
 from vicinal.report.page.parts import Accuracy, Report, Section, Table
 from vicinal.report.page.snippet import python_snippet, versions
 from vicinal.report.page.stages import Stage, feature_names, stages_of
-from vicinal.report.plane import in_the_plane
-from vicinal.report.projection import ProjectionDisplay
-from vicinal.representation import fitted_facts
 
 __all__ = ["Subject", "compose"]
 
@@ -59,7 +62,7 @@ class Subject:
     stages : list of Stage
     """
 
-    model: Any
+    model: BaseEstimator
     X: Any
     y: NDArray | None
     labels: Classes | None
@@ -67,8 +70,8 @@ class Subject:
     stages: list[Stage]
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any, names: Any, class_names: Any) -> "Subject":
-        """With what was given checked."""
+    def of(cls, model: BaseEstimator, X: Any, y: Any, names: Any, class_names: Any) -> "Subject":
+        """The subject of what was given, which is checked."""
         stages = stages_of(model, X)
         n = len(stages[0].points)
         labels = None if y is None else Classes.of(y, class_names, n, "y")
@@ -78,7 +81,7 @@ class Subject:
     @property
     def learned_from_labels(self) -> bool:
         """Whether the model's fit needs classes."""
-        return bool(getattr(last_step(self.model).__sklearn_tags__().target_tags, "required", 0))
+        return bool(getattr(fitted_model(self.model).__sklearn_tags__().target_tags, "required", 0))
 
 
 def compose(
@@ -110,7 +113,7 @@ def compose(
     """
     model, before, after = subject.model, *subject.stages[-2:]
     plane, equal, note = _plane(after.points)
-    name = type(last_step(model)).__name__
+    name = type(fitted_model(model)).__name__
     of = f" of {data_name}" if data_name else ""
     about = f"{_counted(len(plane), 'row')}{of}, {_counted(len(subject.names), 'feature')}"
     alt = _alt(name, subject, note)
@@ -204,7 +207,7 @@ def _choice_note(n: int) -> str:
 def _shown_features(subject: Subject) -> list[tuple[int, str]]:
     """Columns of the raw rows, the most important first."""
     X, prepared = subject.stages[0].points, subject.stages[-2].points
-    A: NDArray = getattr(last_step(subject.model), "components_", np.empty(0))
+    A: NDArray = getattr(fitted_model(subject.model), "components_", np.empty(0))
     has_map = A.ndim == 2 and A.shape[1] == X.shape[1]
     weights = importances_of(A, spreads(prepared)) if has_map else spreads(X)
     order = np.argsort(-weights, kind="stable")
@@ -215,17 +218,18 @@ def _shown_features(subject: Subject) -> list[tuple[int, str]]:
 
 
 def _facts(subject: Subject) -> list[tuple[str, str]]:
-    model, last = subject.model, last_step(subject.model)
+    last = fitted_model(subject.model)
     changed = last.__repr__(N_CHAR_MAX=10**4)
     facts = [("Model", changed)]
-    if model is not last:
-        facts.append(("Before it", ", ".join(type(step).__name__ for _, step in model.steps[:-1])))
+    before = steps_before(subject.model)
+    if before is not None:
+        facts.append(("Before it", ", ".join(type(step).__name__ for step in steps_of(before))))
     shape = f"{len(subject.stages[0].points):,} × {len(subject.names):,}"
     facts.append(("Rows × features", shape))
-    learned = fitted_facts(last)
-    if subject.labels is not None and "Classes" not in dict(learned):
+    learned = facts_in_words(last)
+    if subject.labels is not None and "Classes" not in learned:
         facts.append(("Classes", f"{len(subject.labels.names):,}"))
-    return [*facts, *learned]
+    return [*facts, *learned.items()]
 
 
 # ----------------------------------------------------------------------------------- the accuracy
@@ -237,7 +241,7 @@ def _accuracy(
     if subject.y is None or subject.labels is None or len(subject.labels.names) < 2:
         return None
     verdict = _verdict(subject, test, cv)
-    judged = verdict.judgements
+    judged = verdict.stages
     best = max(one.accuracy for one in judged)
     rows = [
         [one.name, f"{one.n_coordinates:,}", f"{one.accuracy:.1%}", _percents(*one.interval)]
@@ -257,7 +261,7 @@ def _accuracy(
 
 
 def _inside(name: str) -> str:
-    """As it stands within a sentence."""
+    """A name as it stands within a sentence."""
     return name[:1].lower() + name[1:]
 
 
@@ -302,11 +306,11 @@ def _n_folds(subject: Subject, cv: int | str | None) -> int:
         return 0
     if cv != "auto":
         return int(cv)
-    times = getattr(last_step(subject.model), "history_", {}).get("time", [np.inf])
+    times = getattr(fitted_model(subject.model), "history_", {}).get("time", [np.inf])
     return _FOLDS if times[-1] <= _QUICK_FIT and 2 * _FOLDS <= n <= _MOST_REFITTED else 0
 
 
-def _curves(judged: list[Judgement], how: str) -> Picture:
+def _curves(judged: list[StageAccuracy], how: str) -> Picture:
     """Accuracy against the number of neighbors."""
     curves = {one.name: one.right.mean(axis=0) for one in judged}
     most = len(next(iter(curves.values())))

@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from vicinal.report.names import seen
+from vicinal.report.drawing.names import seen
 from vicinal.report.page.figures import Picture
 from vicinal.report.page.parts import Report, Table
 
@@ -87,7 +87,7 @@ def _picture(picture: Picture) -> Any:
 
 
 def _table(table: Table) -> Any:
-    """As HTML, with the first cell of each row as its heading."""
+    """A table as HTML, with the first cell of each row as its heading."""
     from markupsafe import Markup
 
     numeric = [heading.endswith("#") for heading in table.headings]

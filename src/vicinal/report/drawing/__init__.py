@@ -1,0 +1,1 @@
+"""How displays draw: axes, colors, classes, names of users, planes, and what stands around them."""
