@@ -39,23 +39,26 @@ def _complete(incomplete: str) -> list[str]:
     return [name for name in sorted(REGISTRY) if name.startswith(incomplete)]
 
 
+_Name = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="Write this data set.",
+        autocompletion=_complete,
+        show_default=False,
+    ),
+]
+_Part = Annotated[Part, typer.Option(help="Write these rows, where there is a customary split.")]
+_Download = Annotated[
+    bool, typer.Option("--download/--no-download", help="Say whether OpenML may be asked.")
+]
+
+
 def datasets(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="Write this data set.",
-            autocompletion=_complete,
-            show_default=False,
-        ),
-    ] = None,
+    name: _Name = None,
     output: options.Output = None,
-    part: Annotated[
-        Part, typer.Option(help="Write these rows, where there is a customary split.")
-    ] = Part.all,
-    download: Annotated[
-        bool, typer.Option("--download/--no-download", help="Say whether OpenML may be asked.")
-    ] = True,
+    part: _Part = Part.all,
+    download: _Download = True,
     to: options.To = None,
     as_json: options.AsJson = False,
     *,

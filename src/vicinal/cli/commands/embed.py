@@ -44,36 +44,40 @@ class Divergence(str, Enum):  # noqa: UP042
     riemann = "riemann"
 
 
+_Method = Annotated[Method, typer.Option(help="Choose how coordinates are found.")]
+_Divergence = Annotated[
+    Divergence,
+    typer.Option(metavar="NAME", help=f"Use one of {', '.join(d.value for d in Divergence)}."),
+]
+_Components = Annotated[
+    int, typer.Option("--components", "-d", metavar="N", help="Give rows so many coordinates.")
+]
+_Neighbors = Annotated[
+    int | None,
+    typer.Option("--neighbors", "-k", metavar="M", help="Make neighborhoods of so many rows."),
+]
+_Save = Annotated[
+    Path | None,
+    typer.Option(metavar="MODEL", help="Save the model, too, for vicinal transform of new rows."),
+]
+_Standardize = Annotated[
+    bool,
+    typer.Option(
+        "--standardize/--no-standardize", help="Give all features mean 0 and variance 1 first."
+    ),
+]
+
+
 def embed(
     data: options.Data,
     output: options.Output = None,
-    method: Annotated[
-        Method, typer.Option(help="Choose how coordinates are found.")
-    ] = Method.isomap,
-    divergence: Annotated[
-        Divergence,
-        typer.Option(metavar="NAME", help=f"Use one of {', '.join(d.value for d in Divergence)}."),
-    ] = Divergence.jeffreys,
-    components: Annotated[
-        int, typer.Option("--components", "-d", metavar="N", help="Give rows so many coordinates.")
-    ] = 2,
-    neighbors: Annotated[
-        int | None,
-        typer.Option("--neighbors", "-k", metavar="M", help="Make neighborhoods of so many rows."),
-    ] = None,
+    method: _Method = Method.isomap,
+    divergence: _Divergence = Divergence.jeffreys,
+    components: _Components = 2,
+    neighbors: _Neighbors = None,
     target: options.Target = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="MODEL", help="Save the model, too, for vicinal transform of new rows."
-        ),
-    ] = None,
-    standardize: Annotated[
-        bool,
-        typer.Option(
-            "--standardize/--no-standardize", help="Give all features mean 0 and variance 1 first."
-        ),
-    ] = True,
+    save: _Save = None,
+    standardize: _Standardize = True,
     seed: options.Seed = None,
     jobs: options.Jobs = None,
     settings: options.Settings = None,

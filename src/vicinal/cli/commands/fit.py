@@ -20,42 +20,50 @@ from vicinal.cli.wording import counted
 __all__ = ["FIT"]
 
 
+_Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Write the model to this file.")
+]
+_Model = Annotated[
+    Family,
+    typer.Option(
+        "--model",
+        "-m",
+        help="nca learns a projection and classifier, local a density without classes, "
+        "coincidence a metric for nearest neighbors.",
+    ),
+]
+_Components = Annotated[
+    int | None,
+    typer.Option("--components", "-d", metavar="N", help="Project to so many dimensions."),
+]
+_Standardize = Annotated[
+    bool | None,
+    typer.Option(
+        "--standardize/--no-standardize",
+        help="Give all features mean 0 and variance 1 first. This is the default for nca "
+        "and coincidence, which start from distances.",
+        show_default=False,
+    ),
+]
+_TestSize = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Hold rows out, e.g. 0.2 of them, and score them."),
+]
+_Engine = Annotated[
+    str | None, typer.Option(help="Choose how sums over pairs are computed.", metavar="NAME")
+]
+
+
 def fit(
     data: options.Data,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Write the model to this file.")
-    ],
-    model: Annotated[
-        Family,
-        typer.Option(
-            "--model",
-            "-m",
-            help="nca learns a projection and classifier, local a density without classes, "
-            "coincidence a metric for nearest neighbors.",
-        ),
-    ] = Family.nca,
+    output: _Output,
+    model: _Model = Family.nca,
     target: options.Target = None,
-    components: Annotated[
-        int | None,
-        typer.Option("--components", "-d", metavar="N", help="Project to so many dimensions."),
-    ] = None,
-    standardize: Annotated[
-        bool | None,
-        typer.Option(
-            "--standardize/--no-standardize",
-            help="Give all features mean 0 and variance 1 first. This is the default for nca "
-            "and coincidence, which start from distances.",
-            show_default=False,
-        ),
-    ] = None,
-    test_size: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Hold rows out, e.g. 0.2 of them, and score them."),
-    ] = None,
+    components: _Components = None,
+    standardize: _Standardize = None,
+    test_size: _TestSize = None,
     seed: options.Seed = None,
-    engine: Annotated[
-        str | None, typer.Option(help="Choose how sums over pairs are computed.", metavar="NAME")
-    ] = None,
+    engine: _Engine = None,
     jobs: options.Jobs = None,
     settings: options.Settings = None,
     *,

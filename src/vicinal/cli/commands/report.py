@@ -27,25 +27,28 @@ if TYPE_CHECKING:
 __all__ = ["REPORT"]
 
 
+_Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Write the page to this file.")
+]
+_Test = Annotated[
+    Path | None,
+    typer.Option(
+        "--test",
+        metavar="TEST",
+        help="Judge the model by this table of rows it has not seen. By default it is fitted "
+        "anew to parts of DATA.",
+    ),
+]
+_Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Give the page this title.")]
+
+
 def report(
     model: options.ModelFile,
     data: options.Data,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Write the page to this file.")
-    ] = Path("vicinal-report.html"),
+    output: _Output = Path("vicinal-report.html"),
     target: options.Target = None,
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            "--test",
-            metavar="TEST",
-            help="Judge the model by this table of rows it has not seen. By default it is fitted "
-            "anew to parts of DATA.",
-        ),
-    ] = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Give the page this title.")
-    ] = None,
+    test: _Test = None,
+    title: _Title = None,
     *,
     matching: Matching,
     reading: Reading,

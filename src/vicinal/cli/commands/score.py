@@ -22,23 +22,27 @@ from vicinal.cli.wording import some
 __all__ = ["SCORE"]
 
 
+_Neighbors = Annotated[
+    int | None,
+    typer.Option(
+        "--neighbors",
+        "-k",
+        metavar="K",
+        min=1,
+        help="Let so many nearest neighbors vote, for metrics.",
+    ),
+]
+_PerRow = Annotated[
+    bool, typer.Option("--per-row", help="Write a table with the score of every row.")
+]
+
+
 def score(
     model: options.ModelFile,
     data: options.Data,
     target: options.Target = None,
-    neighbors: Annotated[
-        int | None,
-        typer.Option(
-            "--neighbors",
-            "-k",
-            metavar="K",
-            min=1,
-            help="Let so many nearest neighbors vote, for metrics.",
-        ),
-    ] = None,
-    per_row: Annotated[
-        bool, typer.Option("--per-row", help="Write a table with the score of every row.")
-    ] = False,
+    neighbors: _Neighbors = None,
+    per_row: _PerRow = False,
     output: options.Output = None,
     *,
     keeping: Keeping,

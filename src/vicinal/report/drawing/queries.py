@@ -110,35 +110,34 @@ class Queries:
         self, ax: "Axes", points: NDArray
     ) -> "tuple[PathCollection | None, LineCollection | None]":
         """Stars in rings, and the lines from them to points."""
-        from matplotlib.collections import LineCollection
-
         from vicinal.report.drawing.colors import background, ink
 
         if not len(self.stars):
             return None, None
-        lines, (x, y) = None, self.stars.T
-        if self.neighbors.size:
-            ends = points[self.neighbors]  # (m, k, 2)
-            starts = np.broadcast_to(self.stars[:, None], ends.shape)
-            segments = np.stack([starts, ends], axis=2).reshape(-1, 2, 2)
-            lines = LineCollection(list(segments), colors=[ink(0.6)], linewidths=0.9, zorder=2.5)
-            ax.add_collection(lines, autolim=False)
-            x_near, y_near = ends.reshape(-1, 2).T
-            ax.scatter(
-                x_near,
-                y_near,
-                s=36,
-                facecolors="none",
-                edgecolors=[ink()],
-                linewidths=0.9,
-                zorder=2.6,
-            )
+        lines, (x, y) = self._draw_lines(ax, points), self.stars.T
         ax.scatter(x, y, s=230, facecolors="none", edgecolors=[ink()], linewidths=1.4, zorder=3)
         ground = background(ax) or "none"
         stars = ax.scatter(
             x, y, s=150, marker="*", c=[ink()], edgecolors=ground, linewidths=0.8, zorder=3.1
         )
         return stars, lines
+
+    def _draw_lines(self, ax: "Axes", points: NDArray) -> "LineCollection | None":
+        """Lines from stars to their neighbors, and rings around these."""
+        from matplotlib.collections import LineCollection
+
+        from vicinal.report.drawing.colors import ink
+
+        if not self.neighbors.size:
+            return None
+        ends = points[self.neighbors]  # (m, k, 2)
+        starts = np.broadcast_to(self.stars[:, None], ends.shape)
+        segments = np.stack([starts, ends], axis=2).reshape(-1, 2, 2)
+        lines = LineCollection(list(segments), colors=[ink(0.6)], linewidths=0.9, zorder=2.5)
+        ax.add_collection(lines, autolim=False)
+        x, y = ends.reshape(-1, 2).T
+        ax.scatter(x, y, s=36, facecolors="none", edgecolors=[ink()], linewidths=0.9, zorder=2.6)
+        return lines
 
 
 def _checked_rows(neighbors: ArrayLike | None, n_queries: int, n_points: int) -> NDArray:

@@ -1,6 +1,7 @@
 """Sections on what was learned: features, density, and how the fit went."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,14 @@ from vicinal.report.page.figures import Picture, svg_picture
 from vicinal.report.page.parts import Section, Table
 from vicinal.report.page.stages import Stage
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["density_section", "feature_section", "learning_section"]
 
 _MOST_BARS = 15
 _MOST_CELLS = 20
+_HIGH = 5.4, 4.6  # inches, for the names of features along an axis
 _N_OUTLIERS = 10
 MOST_SCORED = 5_000  # rows; every one looks at all kernels
 
@@ -36,38 +41,41 @@ def feature_section(model: BaseEstimator, before: Stage, names: list[str]) -> Se
     if not _has_map(last) or not spreads(before.points).any():
         return None  # of rows that do not differ, no feature tells one from another
     names, X = _entering_names(model, before, names), before.points
+    return Section("Which features matter", [], [_bars(last, X, names), _cells(last, X, names)])
 
-    def bars(ax: Any) -> None:
+
+def _bars(model: BaseEstimator, X: NDArray, names: list[str]) -> Picture:
+    def draw(ax: "Axes") -> None:
         FeatureImportanceDisplay.from_estimator(
-            last, X, feature_names=names, max_features=_MOST_BARS, title="", ax=ax
+            model, X, feature_names=names, max_features=_MOST_BARS, title="", ax=ax
         )
 
-    def cells(ax: Any) -> None:
-        MetricDisplay.from_estimator(
-            last, X, feature_names=names, max_features=_MOST_CELLS, title="", ax=ax
-        )
-
-    share = importances_of(map_of(last), spreads(X))
+    share = importances_of(map_of(model), spreads(X))
     first = ", ".join(shortened(names[j], 40) for j in np.argsort(-share)[:3])
-    pictures = [
-        svg_picture(
-            bars,
-            f"Bars of importance; the most important: {first}",
-            key="bars",
-            caption="How much of the learned squared distance between two rows is due to each "
-            "feature by itself, on average.",
-            size=(5.4, 4.6),
-        ),
-        svg_picture(
-            cells,
-            "Heat map of the learned metric",
-            key="cells",
-            caption="The metric, with features in their standard deviations: differences in two "
-            "features that go the same way count more (positive) or less (negative).",
-            size=(5.4, 4.6),
-        ),
-    ]
-    return Section("Which features matter", [], pictures)
+    return svg_picture(
+        draw,
+        f"Bars of importance; the most important: {first}",
+        key="bars",
+        caption="How much of the learned squared distance between two rows is due to each "
+        "feature by itself, on average.",
+        size=_HIGH,
+    )
+
+
+def _cells(model: BaseEstimator, X: NDArray, names: list[str]) -> Picture:
+    def draw(ax: "Axes") -> None:
+        MetricDisplay.from_estimator(
+            model, X, feature_names=names, max_features=_MOST_CELLS, title="", ax=ax
+        )
+
+    return svg_picture(
+        draw,
+        "Heat map of the learned metric",
+        key="cells",
+        caption="The metric, with features in their standard deviations: differences in two "
+        "features that go the same way count more (positive) or less (negative).",
+        size=_HIGH,
+    )
 
 
 def _has_map(model: BaseEstimator) -> bool:
@@ -96,7 +104,7 @@ def density_section(
     rows, log_density, n_unknown = rows[known], log_density[known], int((~known).sum())
     points = before.points[rows]
 
-    def draw(ax: Any) -> None:
+    def draw(ax: "Axes") -> None:
         DensityDisplay.from_estimator(last, points, feature_names=names, rows=rows, title="", ax=ax)
 
     some = "these rows" if len(rows) == len(before.points) else f"a sample of {len(rows):,} rows"
@@ -140,7 +148,7 @@ def learning_section(model: BaseEstimator) -> Section | None:
     return Section("How the fit went", texts, pictures) if pictures or texts else None
 
 
-def _convergence(last: BaseEstimator, history: Any) -> Picture:
+def _convergence(last: BaseEstimator, history: Mapping[str, NDArray]) -> Picture:
     first, final = history["objective"][0], history["objective"][-1]
     alt = f"The objective over the updates, from {first:.4g} to {final:.4g}"
     draw = lambda ax: ConvergenceDisplay.from_estimator(last, title="", ax=ax)  # noqa: E731
