@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 
 from vicinal import LocalComponents, NeighborhoodComponents
 from vicinal.report import DensityDisplay
-from vicinal.report.drawing.plane import Plane
 from vicinal.report.numbers.marginals import (
     frame_limits,
     grid_of,
@@ -19,6 +18,7 @@ from vicinal.report.numbers.marginals import (
     marginal_log_density,
     most_points,
 )
+from vicinal.report.numbers.plane import Plane
 
 rng = np.random.default_rng(0)
 # Two clusters along the first feature, all three correlated.

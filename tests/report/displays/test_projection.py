@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from vicinal import DivergenceEmbedding, DivergenceNeighbors
 from vicinal.report import ProjectionDisplay
 from vicinal.report.drawing.colors import class_style
-from vicinal.report.drawing.plane import in_the_plane
+from vicinal.report.numbers.plane import in_the_plane
 
 
 def plot(embedding, labels, **options):

@@ -1,6 +1,6 @@
 from report.pictures import new_axes
 
-from vicinal.report.drawing.axes import draw_legend, percent_tick, quiet_corner
+from vicinal.report.drawing.axes import draw_legend, quiet_corner
 
 
 def test_the_corner_of_a_legend_is_away_from_all_lines():
@@ -19,7 +19,3 @@ def test_a_legend_takes_names_as_they_are():
     (text,) = draw_legend(ax).get_texts()
     assert text.get_text() == "$x"
     assert not text.get_parse_math()
-
-
-def test_ticks_of_shares():
-    assert [percent_tick(x) for x in (0.0, 0.05, 0.125, -0.1)] == ["0 %", "5 %", "12.5 %", "−10 %"]

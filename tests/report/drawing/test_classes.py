@@ -5,8 +5,9 @@ import pytest
 from report.pictures import blobs, new_axes, note
 
 from vicinal.report import LocalEllipsesDisplay, NeighborhoodGraphDisplay, ProjectionDisplay
-from vicinal.report.drawing.classes import Classes, coded, coded_together
+from vicinal.report.drawing.classes import Classes
 from vicinal.report.drawing.colors import NEUTRAL
+from vicinal.report.numbers.labels import coded, coded_together
 
 
 def many(n_classes, n):

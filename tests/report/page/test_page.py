@@ -20,7 +20,7 @@ from vicinal import (
     NeighborhoodComponents,
 )
 from vicinal.report import write_report
-from vicinal.report.drawing.names import plain_text
+from vicinal.report.names import plain_text
 from vicinal.report.page import learning
 
 

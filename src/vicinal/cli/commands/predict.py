@@ -23,7 +23,9 @@ def predict(
     output: options.Output = None,
     probabilities: Annotated[
         bool,
-        typer.Option("--probabilities", "-p", help="Add the probability of each class, a column."),
+        typer.Option(
+            "--probabilities", "-p", help="Add a column with the probability of each class."
+        ),
     ] = False,
     *,
     keeping: Keeping,

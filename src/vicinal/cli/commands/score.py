@@ -29,7 +29,7 @@ _Neighbors = Annotated[
         "-k",
         metavar="K",
         min=1,
-        help="Let so many nearest neighbors vote, for metrics.",
+        help="Judge a metric by so many nearest neighbors.",
     ),
 ]
 _PerRow = Annotated[

@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing.axes import draw_legend, frame, percent_tick
+from vicinal.report.drawing.axes import draw_legend, frame
 from vicinal.report.drawing.base import BaseDisplay
-from vicinal.report.drawing.names import shortened
+from vicinal.report.names import shortened
 from vicinal.report.numbers.accuracies import accuracies_of, spaces_of, with_baselines
 from vicinal.report.numbers.fitted import model_name
+from vicinal.report.numbers.units import percent_tick
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from vicinal.inputs.checks import check_choice
 from vicinal.report.drawing.axes import draw_legend, frame, quiet_corner
 from vicinal.report.drawing.base import BaseDisplay
-from vicinal.report.drawing.names import shortened
+from vicinal.report.names import shortened
 from vicinal.report.numbers.fitted import fitted_model, titled
 from vicinal.report.numbers.histories import (
     abscissa,

@@ -19,7 +19,7 @@ from vicinal.report.drawing.contours import (
     name_outliers,
     ring_outliers,
 )
-from vicinal.report.drawing.plane import Plane, outside_note, sample, sample_note
+from vicinal.report.drawing.points import outside_note
 from vicinal.report.numbers.fitted import fitted_model, titled
 from vicinal.report.numbers.marginals import (
     Grid,
@@ -30,6 +30,7 @@ from vicinal.report.numbers.marginals import (
     scores_of,
     shown_plane,
 )
+from vicinal.report.numbers.plane import Plane, sample, sample_note
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:

@@ -13,15 +13,10 @@ from vicinal.report.drawing.axes import frame_plane
 from vicinal.report.drawing.base import BaseDisplay
 from vicinal.report.drawing.classes import Classes, class_labels, names_note
 from vicinal.report.drawing.labels import draw_labels, name_size
-from vicinal.report.drawing.plane import (
-    crop,
-    draw_points,
-    outside_note,
-    sample,
-    sample_note,
-)
+from vicinal.report.drawing.points import crop, draw_points, outside_note
 from vicinal.report.numbers.fitted import fitted_model, titled
 from vicinal.report.numbers.marginals import shown_plane
+from vicinal.report.numbers.plane import sample, sample_note
 from vicinal.report.numbers.shapes import far_apart, local_gaussians, spread_out
 from vicinal.report.support import require_matplotlib
 

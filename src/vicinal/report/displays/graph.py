@@ -8,21 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
-from vicinal.report.drawing.axes import equal_units, frame, percent
+from vicinal.report.drawing.axes import equal_units, frame
 from vicinal.report.drawing.base import BaseDisplay
 from vicinal.report.drawing.classes import Classes, class_labels, names_note
 from vicinal.report.drawing.labels import draw_labels, name_size
-from vicinal.report.drawing.plane import (
-    MAX_POINTS,
-    Plane,
-    crop,
-    draw_points,
-    outside_note,
-    sample,
-    sample_note,
-)
+from vicinal.report.drawing.points import crop, draw_points, outside_note
 from vicinal.report.numbers.edges import edges_of, model_graph, some_edges
 from vicinal.report.numbers.fitted import titled
+from vicinal.report.numbers.plane import MAX_POINTS, Plane, sample, sample_note
+from vicinal.report.numbers.units import percent
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:

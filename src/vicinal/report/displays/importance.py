@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing.axes import LONGEST, frame, percent, percent_tick
+from vicinal.report.drawing.axes import LONGEST, frame
 from vicinal.report.drawing.base import BaseDisplay
-from vicinal.report.drawing.names import shortened
+from vicinal.report.names import shortened
 from vicinal.report.numbers.features import check_names, feature_names_of, importances_of, spreads
 from vicinal.report.numbers.fitted import entering, map_of, titled
+from vicinal.report.numbers.units import percent, percent_tick
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing.axes import draw_colorbar, frame, percent
+from vicinal.report.drawing.axes import draw_colorbar, frame
 from vicinal.report.drawing.base import BaseDisplay
-from vicinal.report.drawing.names import shortened
+from vicinal.report.names import shortened
 from vicinal.report.numbers.features import check_names, feature_names_of, metric_of, spreads
 from vicinal.report.numbers.fitted import entering, titled
+from vicinal.report.numbers.units import percent
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:

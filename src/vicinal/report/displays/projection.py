@@ -12,17 +12,10 @@ from vicinal.report.drawing.axes import equal_units, frame
 from vicinal.report.drawing.base import BaseDisplay
 from vicinal.report.drawing.classes import Classes, class_labels, names_note
 from vicinal.report.drawing.labels import draw_labels, name_size
-from vicinal.report.drawing.plane import (
-    Plane,
-    crop,
-    draw_points,
-    in_the_plane,
-    outside_note,
-    sample,
-    sample_note,
-)
+from vicinal.report.drawing.points import crop, draw_points, outside_note
 from vicinal.report.drawing.queries import STAR_SIZE, Queries, nearest_rows
 from vicinal.report.numbers.fitted import projected, titled
+from vicinal.report.numbers.plane import Plane, in_the_plane, sample, sample_note
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing.axes import LONGEST, draw_legend, drawing_unit, frame
+from vicinal.report.drawing.axes import LONGEST, draw_legend, frame
 from vicinal.report.drawing.base import BaseDisplay
-from vicinal.report.drawing.names import shortened
+from vicinal.report.names import shortened
 from vicinal.report.numbers.fitted import entering, fitted_model, map_of, titled
+from vicinal.report.numbers.units import drawing_unit
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:

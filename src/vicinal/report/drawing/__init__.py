@@ -1,1 +1,1 @@
-"""How displays draw: axes, colors, classes, names of users, planes, and what stands around them."""
+"""How displays draw: axes, colors, points and their classes, names, and what stands around them."""

@@ -1,11 +1,11 @@
-"""Axes: their frame, units, legend, colors, and how shares are written."""
+"""Axes: their frame, units, legend, and what their colors mean."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal.report.drawing.names import shortened
+from vicinal.report.names import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,16 +16,12 @@ __all__ = [
     "LONGEST",
     "draw_colorbar",
     "draw_legend",
-    "drawing_unit",
     "equal_units",
     "frame",
     "frame_plane",
-    "percent",
-    "percent_tick",
     "quiet_corner",
 ]
 
-_DRAWABLE = 1e-100, 1e100  # sizes of numbers with whose squares matplotlib can work
 LONGEST = 60  # of what stands along an axis
 _MOST_IN_LEGEND = 16
 
@@ -97,21 +93,6 @@ def quiet_corner(axes: "Iterable[Axes]") -> str:
     return min(corners, key=corners.__getitem__)
 
 
-def drawing_unit(size: float) -> tuple[float, str]:
-    """A unit in which numbers of a size can be drawn, and what to say of it: 1 and "", mostly.
-
-    Examples
-    --------
-    >>> from vicinal.report.drawing.axes import drawing_unit
-    >>> drawing_unit(5000.0), drawing_unit(2e-200)
-    ((1.0, ''), (1e-200, '; unit: 1e-200'))
-    """
-    if size == 0 or _DRAWABLE[0] <= size <= _DRAWABLE[1]:
-        return 1.0, ""
-    power = max(round(np.log10(size)), -300)
-    return 10.0**power, f"; unit: 1e{power}"
-
-
 def draw_colorbar(ax: "Axes", colored: Any, name: str, **options: Any) -> "Colorbar":
     """A slim bar to the right that tells what the colors mean."""
     from vicinal.report.drawing.colors import edge
@@ -121,24 +102,3 @@ def draw_colorbar(ax: "Axes", colored: Any, name: str, **options: Any) -> "Color
     bar.ax.tick_params(labelsize=8, color=edge())
     bar.outline.set_edgecolor(edge())
     return bar
-
-
-def percent(share: float) -> str:
-    """A share in percent, never rounded to none or all.
-
-    Examples
-    --------
-    >>> from vicinal.report.drawing.axes import percent
-    >>> percent(0.123), percent(0.001), percent(0.9999), percent(1.0)
-    ('12 %', '<1 %', '>99 %', '100 %')
-    """
-    if 0 < share < 0.01:
-        return "<1 %"
-    if 0.99 < share < 1 - 1e-12:  # sums of shares err by less
-        return ">99 %"
-    return f"{share:.0%}".replace("%", " %")
-
-
-def percent_tick(share: float, position: float = 0.0) -> str:
-    """Text of a tick for a share, for matplotlib's axes."""
-    return f"{100 * share:.4g} %".replace("-", "−")

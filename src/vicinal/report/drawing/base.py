@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal.report.drawing.names import plain_text
+from vicinal.report.names import plain_text
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 
 from vicinal.report.drawing.labels import Label, class_anchors
-from vicinal.report.drawing.names import plain_text, shortened
+from vicinal.report.names import plain_text, shortened
+from vicinal.report.numbers.labels import coded
 
-__all__ = ["MAX_NAMED", "Classes", "class_labels", "coded", "coded_together", "names_note"]
+__all__ = ["MAX_NAMED", "Classes", "class_labels", "names_note"]
 
 MAX_NAMED = 40  # more names than this cover the points, and more colors than this look the same
 
@@ -82,56 +82,6 @@ class Classes:
 
         own = [class_style(c) for c in range(len(self.told_apart))]
         return own if own and not self.n_others else [*own, (NEUTRAL, MARKERS[0])]
-
-
-def coded(labels: ArrayLike, what: str) -> tuple[NDArray, NDArray]:
-    """Sorted classes, and the position of each label among them."""
-    values = _checked(labels, what)
-    try:
-        classes, codes = np.unique(values, return_inverse=True)
-    except TypeError as error:
-        kinds = ", ".join(sorted({type(value).__name__ for value in values}))
-        raise TypeError(
-            f"{what} has labels of types without a common order ({kinds}): make them all text, "
-            "or all numbers."
-        ) from error
-    return classes, codes
-
-
-def coded_together(y: ArrayLike, y_test: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Positions of labels among the sorted classes of both."""
-    first, second = _checked(y, "y"), _checked(y_test, "y_test")
-    joined = np.append(first, second)
-    if joined.dtype.kind == "f" and "i" in first.dtype.kind + second.dtype.kind:
-        # As floats, large whole numbers would lose their last digits.
-        joined = np.append(first.astype(object), second.astype(object))
-    codes = coded(joined, "y and y_test")[1]
-    return codes[: len(first)], codes[len(first) :]
-
-
-def _checked(labels: ArrayLike, what: str) -> NDArray:
-    """Labels that all name a class."""
-    values = column_or_1d(labels)
-    missing = int(_missing(values).sum())
-    if missing:
-        raise ValueError(
-            f"{what} names no class (None, NaN or infinite) in {missing:,} of {len(values):,} "
-            "rows: leave these out, or give them a class."
-        )
-    return values
-
-
-def _missing(values: NDArray) -> NDArray:
-    if values.dtype.kind == "O":
-        return np.array([_is_missing(value) for value in values], dtype=bool)
-    if values.dtype.kind == "f":
-        return ~np.isfinite(values)
-    return np.isnat(values) if values.dtype.kind in "mM" else np.zeros(len(values), dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether it is None, pandas' NA, or a NaN or NaT, which do not equal themselves."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def class_labels(points: NDArray, classes: Classes) -> list[Label]:

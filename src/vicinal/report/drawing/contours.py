@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vicinal.report.drawing.axes import frame_plane
 from vicinal.report.drawing.labels import Label, draw_labels
-from vicinal.report.drawing.plane import inside, scatter
+from vicinal.report.drawing.points import inside, scatter
 from vicinal.report.numbers.marginals import Grid
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_count
 from vicinal.report.drawing.labels import Label
-from vicinal.report.drawing.names import shortened
-from vicinal.report.drawing.plane import Plane
+from vicinal.report.names import shortened
+from vicinal.report.numbers.plane import Plane
 from vicinal.voting import nearest_points
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_consistent_length
 
 from vicinal.inputs.checks import check_choice, check_count
-from vicinal.report.drawing.classes import coded_together
-from vicinal.report.drawing.plane import sample
 from vicinal.report.numbers.fitted import projected
+from vicinal.report.numbers.labels import coded_together
+from vicinal.report.numbers.plane import sample
 from vicinal.voting import nearest_others, nearest_points, votes
 
 __all__ = ["accuracies_of", "spaces_of", "with_baselines"]

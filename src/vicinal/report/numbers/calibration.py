@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-__all__ = ["check_outcomes", "equal_count_bins", "wilson_interval"]
+__all__ = ["Z", "check_outcomes", "equal_count_bins", "wilson_interval"]
 
-_Z = 1.959964  # of an interval that holds with a probability of 95 %
+Z = 1.959964  # of an interval that holds with a probability of 95 %
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -21,7 +21,7 @@ def wilson_interval(share: ArrayLike, n: ArrayLike) -> tuple[NDArray, NDArray]:
     (array([0.   , 0.404]), array([0.278, 0.596]))
     """
     share, n = np.asarray(share), np.asarray(n)
-    square = _Z * _Z / n
+    square = Z * Z / n
     middle = (share + square / 2) / (1 + square)
     reach = np.sqrt(square * share * (1 - share) + np.square(square) / 4) / (1 + square)
     return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)

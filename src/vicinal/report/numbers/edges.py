@@ -8,8 +8,8 @@ from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.base import BaseEstimator
 
 from vicinal.inputs.checks import check_count
-from vicinal.report.drawing.plane import MAX_POINTS, sample
 from vicinal.report.numbers.fitted import entering, fitted_model, projected, without_names
+from vicinal.report.numbers.plane import MAX_POINTS, sample
 from vicinal.voting import nearest_others
 
 __all__ = ["edges_of", "model_graph", "some_edges"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from vicinal.pipelines import steps_before
-from vicinal.report.drawing.names import plain_text
+from vicinal.report.names import plain_text
 from vicinal.report.numbers.fitted import fitted_model, map_of
 
 __all__ = [

@@ -14,9 +14,9 @@ from vicinal.local_components import log_density
 from vicinal.local_components.equations import Points, Shape
 from vicinal.local_components.per_point import PerPointDensity
 from vicinal.neighborhood import Workload, choose_engine
-from vicinal.report.drawing.plane import CORE, MAX_POINTS, Plane
 from vicinal.report.numbers.features import feature_names_of, feature_positions
 from vicinal.report.numbers.fitted import entering, fitted_model, without_names
+from vicinal.report.numbers.plane import CORE, MAX_POINTS, Plane
 
 __all__ = [
     "Grid",

@@ -9,8 +9,8 @@ from sklearn.utils import check_consistent_length
 
 from vicinal.inputs.checks import check_count
 from vicinal.report.displays.accuracy import NeighborsAccuracyDisplay
-from vicinal.report.drawing.classes import coded_together
 from vicinal.report.numbers.fitted import fitted_model
+from vicinal.report.numbers.labels import coded_together
 from vicinal.report.page.figures import Picture, svg_picture
 from vicinal.report.page.judging import (
     StageAccuracy,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.report.drawing.plane import sample
+from vicinal.report.numbers.plane import sample
 from vicinal.voting import nearest_others
 
 __all__ = ["Neighbors", "nearest_of", "spread_sample"]

@@ -10,10 +10,10 @@ from vicinal.facts import facts_in_words
 from vicinal.pipelines import steps_before, steps_of
 from vicinal.report.displays.projection import ProjectionDisplay
 from vicinal.report.drawing.classes import Classes, names_note
-from vicinal.report.drawing.names import shortened
-from vicinal.report.drawing.plane import in_the_plane
+from vicinal.report.names import shortened
 from vicinal.report.numbers.features import importances_of, spreads
 from vicinal.report.numbers.fitted import fitted_model
+from vicinal.report.numbers.plane import in_the_plane
 from vicinal.report.page.accuracy import accuracy_part
 from vicinal.report.page.figures import Picture, figure_picture, missing_letters
 from vicinal.report.page.interactive import (

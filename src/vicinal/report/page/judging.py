@@ -12,14 +12,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from vicinal.report.numbers.accuracies import votes
-from vicinal.report.numbers.calibration import wilson_interval
+from vicinal.report.numbers.calibration import Z, wilson_interval
 from vicinal.report.page.choosing import nearest_of, spread_sample
 from vicinal.report.page.stages import Stage, stages_of
 from vicinal.voting import nearest_points
 
 __all__ = ["StageAccuracy", "Verdict", "judge_between", "judge_by_folds", "judge_within"]
 
-Z = 1.959964  # of an interval that holds with a probability of 95 %
 MOST_JUDGED = 5_000  # rows that are named; of more, a sample
 MOST_KNOWN = 50_000  # rows that their neighbors are among; of more, a sample
 MOST_NEIGHBORS = 31  # for the curve over their number

@@ -14,7 +14,7 @@ from vicinal.report.displays.importance import FeatureImportanceDisplay
 from vicinal.report.displays.metric import MetricDisplay
 from vicinal.report.displays.spectrum import SpectrumDisplay
 from vicinal.report.drawing.classes import Classes
-from vicinal.report.drawing.names import shortened
+from vicinal.report.names import shortened
 from vicinal.report.numbers.features import feature_names_of, importances_of, spreads
 from vicinal.report.numbers.fitted import fitted_model, map_of
 from vicinal.report.numbers.marginals import scores_of
@@ -141,10 +141,10 @@ def learning_section(model: BaseEstimator) -> Section | None:
         pictures.append(_spectrum(last))
     told = facts_in_words(last)
     if "Engine" in told:
-        texts.append(f"Sums over pairs by the engine {told['Engine']}.")
+        texts.append(f"Sums over pairs were computed by the engine {told['Engine']}.")
     if "Time of the updates" in told:
         updates = "1 update" if told["Updates"] == "1" else f"{told['Updates']} updates"
-        texts.append(f"{updates} in {told['Time of the updates']}.")
+        texts.append(f"The fit took {updates} in {told['Time of the updates']}.")
     return Section("How the fit went", texts, pictures) if pictures or texts else None
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.report.drawing.classes import Classes
-from vicinal.report.drawing.names import shortened
+from vicinal.report.names import shortened
 
 __all__ = ["data_notes"]
 

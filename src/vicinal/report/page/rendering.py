@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from vicinal.report.drawing.names import seen
+from vicinal.report.names import seen
 from vicinal.report.page.figures import Picture
 from vicinal.report.page.parts import Report, Table
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicinal.report.drawing import plane
-from vicinal.report.drawing.plane import Plane, sample
+from vicinal.report.numbers import plane
+from vicinal.report.numbers.plane import Plane, sample
 
 
 @given(st.integers(1, 400), st.integers(1, 300), st.integers(1, 300))

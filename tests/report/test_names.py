@@ -1,6 +1,6 @@
 import pytest
 
-from vicinal.report.drawing.names import plain_text, shortened
+from vicinal.report.names import plain_text, shortened
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def plain_text(name: object) -> str:
 
     Examples
     --------
-    >>> from vicinal.report.drawing.names import plain_text
+    >>> from vicinal.report.names import plain_text
     >>> plain_text("a\x1b[31m"), plain_text(" "), plain_text(b"caf\xc3\xa9"), plain_text(1.5)
     ('a�[31m', '" "', 'café', '1.5')
     """
@@ -34,7 +34,7 @@ def shortened(name: object, most: int = MAX_NAME) -> str:
 
     Examples
     --------
-    >>> from vicinal.report.drawing.names import shortened
+    >>> from vicinal.report.names import shortened
     >>> shortened("a name that is far too long")
     'a name that is fa…'
     """
