@@ -2,6 +2,10 @@
 
 from enum import Enum
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = ["Family"]
 
@@ -14,10 +18,10 @@ class Family(str, Enum):  # noqa: UP042  (typer shows the values of these)
     coincidence = "coincidence"
 
     @property
-    def estimator(self) -> type:
+    def estimator(self) -> "type[BaseEstimator]":
         """The class of its models."""
         home, name = _HOMES[self]
-        found: type = getattr(import_module(home), name)
+        found: type[BaseEstimator] = getattr(import_module(home), name)
         return found
 
     @property

@@ -247,6 +247,12 @@ def test_the_snippet_runs(model, supervised):
     assert done.stdout == "4\n"
 
 
+def test_the_snippet_imports_only_what_is_there():
+    code = python_snippet(make_pipeline("passthrough", LocalComponents(), None), False)
+    lines = [line for line in code.splitlines() if line.startswith("from")]
+    assert lines == ["from sklearn.pipeline import Pipeline", "from vicinal import LocalComponents"]
+
+
 # ------------------------------------------------------------------------------------ pictures
 
 
