@@ -1,5 +1,4 @@
-from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import pytest
 import typer
@@ -9,8 +8,7 @@ from vicinal.cli.command import Command
 from vicinal.cli.commands import COMMANDS
 
 
-@dataclass(frozen=True)
-class Greeting:
+class Greeting(NamedTuple):
     """Two options that go together."""
 
     word: Annotated[str, typer.Option("--word", help="Say this word.")] = "hello"

@@ -1,7 +1,7 @@
 """A command as a value: what runs, and examples of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ def _with_single_options(run: Callable[..., None]) -> Callable[..., None]:
 
     def called(**given: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{option.name: given.pop(option.name) for option in fields(group)})
+            given[name] = group(*[given.pop(option) for option in group._fields])
         run(**given)
 
     called.__name__, called.__doc__ = run.__name__, run.__doc__
@@ -58,7 +58,8 @@ def _with_single_options(run: Callable[..., None]) -> Callable[..., None]:
 
 
 def _is_group(parameter: Parameter) -> bool:
-    return is_dataclass(parameter.annotation)
+    """Whether it is annotated by a NamedTuple of options."""
+    return hasattr(parameter.annotation, "_fields")
 
 
 def _options_of(parameter: Parameter) -> list[Parameter]:

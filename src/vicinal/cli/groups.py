@@ -4,8 +4,8 @@ Commands take them by keyword, in the order of their help.
 """
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from vicinal.cli import options
 from vicinal.cli.running import Interrupts, running
@@ -19,8 +19,7 @@ from vicinal.cli.tables.writing import Destination
 __all__ = ["Choosing", "Keeping", "Matching", "Reading", "Speaking", "Writing"]
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How a table is read."""
 
     kind: options.Format = None
@@ -31,8 +30,7 @@ class Reading:
         return read_table(path, self.kind, header=self.header)
 
 
-@dataclass(frozen=True)
-class Choosing:
+class Choosing(NamedTuple):
     """Which columns are learned from."""
 
     columns: options.Columns = None
@@ -45,8 +43,7 @@ class Choosing:
         return Selection(self.columns or (), self.drop or (), self.one_hot or ())
 
 
-@dataclass(frozen=True)
-class Matching:
+class Matching(NamedTuple):
     """What becomes of rows that a model cannot take as they are."""
 
     drop_missing: options.DropMissing = False
@@ -63,8 +60,7 @@ class Matching:
         )
 
 
-@dataclass(frozen=True)
-class Keeping:
+class Keeping(NamedTuple):
     """Which columns are passed on beside results."""
 
     keep: options.Keep = None
@@ -75,8 +71,7 @@ class Keeping:
         return Beside(table, rows, self.keep or (), self.keep_all)
 
 
-@dataclass(frozen=True)
-class Writing:
+class Writing(NamedTuple):
     """How a table is written."""
 
     to: options.To = None
@@ -87,8 +82,7 @@ class Writing:
         return Destination.of(output, self.to, *read, defuse=self.defuse)
 
 
-@dataclass(frozen=True)
-class Speaking:
+class Speaking(NamedTuple):
     """How much is said on standard error."""
 
     quiet: options.Quiet = False

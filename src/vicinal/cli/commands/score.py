@@ -1,6 +1,5 @@
 """``vicinal score``."""
 
-from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,7 +62,7 @@ def score(
     and without it.
     """
     with speaking.running():
-        _check_usage(per_row, as_json, output, *astuple(writing), *astuple(keeping))
+        _check_usage(per_row, as_json, output, *writing, *keeping)
         destination = writing.destination(output, model, data) if per_row else None
         saved = SavedModel.at(model)
         table = reading.table(data)
