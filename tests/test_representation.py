@@ -1,4 +1,3 @@
-import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -19,7 +18,7 @@ from vicinal import (
     LocalComponents,
     NeighborhoodComponents,
 )
-from vicinal.representation import fitted_facts
+from vicinal.facts import facts_in_words
 
 X, Y = load_iris(return_X_y=True)
 HOSTILE = "<script>alert('x & y')</script>"
@@ -77,7 +76,7 @@ def facts_in(html):
 
 
 def test_the_facts_stand_below_the_diagram(model):
-    facts = fitted_facts(model)
+    facts = list(facts_in_words(model).items())
     assert facts
     assert facts_in(model._repr_html_()) == facts
     bundle = model._repr_mimebundle_()
@@ -88,7 +87,7 @@ def test_the_facts_stand_below_the_diagram(model):
 
 def test_nothing_is_added_before_a_fit(model):
     blank = clone(model)
-    assert fitted_facts(blank) == []
+    assert facts_in_words(blank) == {}
     assert "vicinal-facts" not in blank._repr_html_() + blank._repr_mimebundle_()["text/html"]
 
 
@@ -118,47 +117,3 @@ def test_diagrams_of_others_stay_as_they_are(model):
     assert type(model).__name__ in html
     search = GridSearchCV(model, {"n_components": [1]})
     assert type(model).__name__ in search._repr_html_()
-
-
-def test_facts_of_the_fit():
-    model = NeighborhoodComponents(2).fit(X, Y)
-    facts = dict(fitted_facts(model))
-    assert facts["Map"] == "from 4 features to 2"
-    assert facts["Classes"] == "3: 0, 1, 2"
-    assert facts["Updates"] == str(model.n_iter_)
-    assert facts["Converged"] == "yes"
-    assert facts["Engine"] == f"{model.engine_} ({model.engine_reason_})"
-    assert facts["Objective"].startswith(f"{model.objective_:.4g} (mean p")
-    assert facts["Solver"].startswith("lbfgs, full batches (150 points")
-    assert re.fullmatch(r"[\d.e-]+ s", facts["Time of the updates"])
-
-
-def test_facts_of_a_stream():
-    facts = dict(fitted_facts(NeighborhoodComponents(2, objective="log").partial_fit(X, Y)))
-    assert "mean log p" in facts["Objective"]
-    assert not {"Converged", "Solver", "Time of the updates"} & set(facts)
-
-
-def test_facts_of_densities():
-    facts = dict(fitted_facts(LocalComponents(gaussian="search").fit(X)))
-    assert facts["Gaussian part"] == "1 of 4 directions"
-    assert facts["Leave-one-out log-likelihood"] == "-1.545"
-    assert "Gaussian part" not in dict(fitted_facts(LocalComponents().fit(X)))
-
-
-def test_facts_of_many_classes():
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    labels = np.array([f"class number {i} of a long list" for i in range(20)] * 3)
-    facts = dict(fitted_facts(CoincidenceClassifier().fit(X, labels)))
-    assert facts["Classes"].startswith("20: class number 0 of a…, class number 1 of a…")
-    assert facts["Classes"].endswith("…, …")
-    assert facts["Classes"].count("class number") == 6
-    assert " to " in facts["Updates"]
-
-
-def test_facts_of_other_models():
-    facts = dict(fitted_facts(DivergenceEmbedding(gamma=0.1, method="mds").fit(X)))
-    assert facts == {"Points": "150 in 2 dimensions", "Neighborhood size": "10"}
-    facts = dict(fitted_facts(LatentCoincidence(random_state=0).fit(X, Y)))
-    assert facts["Global optimum"] in ("yes", "no")
-    assert int(facts["Pairs"]) > 0

@@ -52,9 +52,14 @@ def test_without_the_extra_for_the_command_line(capsys, monkeypatch, missing):
     assert_one_line(err, "needs the extra 'cli': pip install 'vicinal[cli]'")
 
 
-def test_importing_the_command_line_is_light():
-    heavy = "typer", "rich", "numpy", "sklearn", "matplotlib"
-    code = f"import sys, vicinal.cli; print([m for m in {heavy} if m in sys.modules])"
+HEAVY = ("numpy", "sklearn", "matplotlib", "polars", "rich")
+
+
+@pytest.mark.parametrize(
+    ("work", "heavy"), [("", ("typer", *HEAVY)), ("vicinal.cli.build_app()", HEAVY)]
+)
+def test_importing_the_command_line_is_light(work, heavy):
+    code = f"import sys, vicinal.cli\n{work}\nprint([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

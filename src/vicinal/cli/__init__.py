@@ -1,14 +1,13 @@
 """The command line.
 
 typer, rich and polars come with an extra, so they are imported when a command
-runs, not when this package is. `running` turns errors and Ctrl-C into a line
-and an exit code, `tables` and `output` read and write files, `columns` makes
-numbers of them; every command has a module of its own.
+runs, not when this package is. Every command is a value with a file of its own, in
+`commands`; `tables` reads files, makes numbers of them, and writes results; `running`
+turns errors and Ctrl-C into a line and an exit code.
 """
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
 from vicinal import __version__
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     import typer
 
 __all__ = ["build_app", "main"]
-
-# In the order of --help. Each module has a function `add_to` that adds its commands.
-_COMMANDS = ("demo", "fit", "apply", "score", "info", "embed", "report", "datasets")
 
 _EXAMPLES = (
     "vicinal demo",
@@ -76,6 +72,8 @@ def build_app() -> "typer.Typer":
     """
     import typer
 
+    from vicinal.cli import commands
+
     app = typer.Typer(
         help='Learn what "near" means for a data set.',
         epilog=f"{examples(*_EXAMPLES)}\n{_MORE}",
@@ -97,6 +95,6 @@ def build_app() -> "typer.Typer":
         if context.invoked_subcommand is None:
             typer.echo(context.get_help())
 
-    for name in _COMMANDS:
-        import_module(f"vicinal.cli.{name}").add_to(app)
+    for command in commands.COMMANDS:
+        command.add_to(app)
     return app

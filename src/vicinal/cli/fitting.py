@@ -7,19 +7,30 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vicinal.cli.columns import Columns, Selection
+from vicinal.cli.families import Family
 from vicinal.cli.judging import Judgment, judge
-from vicinal.cli.labels import look_alikes
-from vicinal.cli.models import Family, estimator_of, metadata_of
-from vicinal.cli.rows import Rows, prepare
+from vicinal.cli.model_files import metadata_of
 from vicinal.cli.running import WrongUsage, remark, warn
-from vicinal.cli.tables import Table
+from vicinal.cli.tables.columns import Columns, Selection
+from vicinal.cli.tables.labels import look_alikes
+from vicinal.cli.tables.rows import Rows, prepare
+from vicinal.cli.tables.table import Table
 from vicinal.cli.wording import plural, some
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
-__all__ = ["FitPlan", "Fitted", "fit_and_judge", "fit_model", "rows_to_fit", "save"]
+__all__ = [
+    "FitPlan",
+    "Fitted",
+    "after_scaling",
+    "fit_and_judge",
+    "fit_model",
+    "rows_to_fit",
+    "save",
+]
 
 
 @dataclass(frozen=True)
@@ -47,13 +58,10 @@ class FitPlan:
         """Whether features are standardized first."""
         return self.family.starts_from_distances if self.standardize is None else self.standardize
 
-    def build(self) -> Any:
+    def build(self) -> "BaseEstimator":
         """The model, to be fitted."""
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-
         estimator = self.family.estimator(**self.parameters)
-        return make_pipeline(StandardScaler(), estimator) if self.is_standardized else estimator
+        return after_scaling(estimator) if self.is_standardized else estimator
 
 
 @dataclass(frozen=True)
@@ -71,15 +79,25 @@ class Fitted:
     """
 
     plan: FitPlan
-    model: Any
+    model: "BaseEstimator"
     rows: Rows
     test: Judgment | None
     seconds: float
 
     @property
-    def estimator(self) -> Any:
+    def estimator(self) -> "BaseEstimator":
         """The model itself, or the last step of the pipeline."""
-        return estimator_of(self.model)
+        from vicinal.pipelines import last_step
+
+        return last_step(self.model)
+
+
+def after_scaling(estimator: "BaseEstimator") -> "Pipeline":
+    """A pipeline that gives all features mean 0 and variance 1 first."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), estimator)
 
 
 def rows_to_fit(
@@ -162,7 +180,7 @@ def _tell(plan: FitPlan, training: Rows, held_out: Rows | None) -> None:
         remark(f"fitted to {len(training)} rows, {len(held_out)} were held out")
 
 
-def fit_model(model: Any, rows: Rows, parameters: dict[str, Any]) -> Any:
+def fit_model(model: "BaseEstimator", rows: Rows, parameters: dict[str, Any]) -> "BaseEstimator":
     """Fit a model; what is wrong with its parameters or columns is told as it tells it."""
     if len(rows) < 2:
         raise ValueError("there is one row to learn from only: at least two are needed")

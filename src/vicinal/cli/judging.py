@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from vicinal.cli.labels import recognized
-from vicinal.cli.models import estimator_of
-from vicinal.cli.rows import Rows
 from vicinal.cli.running import warn
-from vicinal.cli.screens import number
+from vicinal.cli.tables.labels import recognized
+from vicinal.cli.tables.rows import Rows
 from vicinal.cli.wording import plural, some
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
 __all__ = ["Judgment", "judge", "needs_classes"]
 
@@ -28,9 +28,9 @@ class Judgment:
     Attributes
     ----------
     facts : dict
-        For machines.
+        What machines are told.
     words : dict of str to str
-        For people.
+        What people are told.
     of_rows : callable
         Makes a table with what was found out about every row.
     """
@@ -40,12 +40,14 @@ class Judgment:
     of_rows: "Callable[[], pl.DataFrame]"
 
 
-def needs_classes(model: Any) -> bool:
+def needs_classes(model: "BaseEstimator") -> bool:
     """Whether the rows must be labeled to judge the model by them."""
     return not hasattr(model, "score_samples")
 
 
-def judge(model: Any, rows: Rows, *, k: int | None = None, known: Rows | None = None) -> Judgment:
+def judge(
+    model: "BaseEstimator", rows: Rows, *, k: int | None = None, known: Rows | None = None
+) -> Judgment:
     """Judge a model by rows.
 
     Parameters
@@ -63,6 +65,8 @@ def judge(model: Any, rows: Rows, *, k: int | None = None, known: Rows | None = 
     -------
     Judgment
     """
+    from vicinal.pipelines import last_step
+
     if hasattr(model, "score_samples"):
         return _density(model, rows)
     if rows.y is None:
@@ -71,16 +75,16 @@ def judge(model: Any, rows: Rows, *, k: int | None = None, known: Rows | None = 
         y = recognized(rows.y, model.classes_)
         _check_classes(model, y)
         return _accuracy(model, rows, y)
-    if not hasattr(estimator_of(model), "pair_distance"):
-        name = type(estimator_of(model)).__name__
+    metric = last_step(model)
+    if not hasattr(metric, "pair_distance"):
         raise ValueError(
-            f"a {name} has no score: use vicinal transform and look at its coordinates"
+            f"a {type(metric).__name__} has no score: use vicinal transform and look at its "
+            "coordinates"
         )
-    k = k or int(getattr(estimator_of(model), "n_targets", 3))
-    return _neighbors(model, rows, k, known)
+    return _neighbors(model, rows, k or int(getattr(metric, "n_targets", 3)), known)
 
 
-def _check_classes(model: Any, y: "NDArray") -> None:
+def _check_classes(model: "BaseEstimator", y: "NDArray") -> None:
     known = {*model.classes_.tolist()}
     unknown = [label for label in y.tolist() if label not in known]
     names = some(dict.fromkeys(unknown))
@@ -96,13 +100,17 @@ def _check_classes(model: Any, y: "NDArray") -> None:
         )
 
 
-def _density(model: Any, rows: Rows) -> Judgment:
+def _density(model: "BaseEstimator", rows: Rows) -> Judgment:
     import numpy as np
     import polars as pl
 
+    from vicinal.facts import number
+    from vicinal.pipelines import steps_before
+
     values = np.asarray(model.score_samples(rows.X))
     mean, error = float(values.mean()), _standard_error(values)
-    units = f"{_preprocessed(model)} features" if hasattr(model, "steps") else "features"
+    before = steps_before(model)
+    units = "features" if before is None else f"{_preprocessed(before)} features"
     facts = {"rows": len(values), "mean_log_density": mean, "standard_error": error}
     words = {
         "Mean log-density": f"{number(mean)}, standard error {error:.2g}",
@@ -116,7 +124,7 @@ def _standard_error(values: "NDArray") -> float:
     return float(values.std(ddof=1)) / sqrt(n) if n > 1 else float("nan")
 
 
-def _accuracy(model: Any, rows: Rows, y: "NDArray") -> Judgment:
+def _accuracy(model: "BaseEstimator", rows: Rows, y: "NDArray") -> Judgment:
     import numpy as np
     import polars as pl
 
@@ -132,7 +140,7 @@ def _accuracy(model: Any, rows: Rows, y: "NDArray") -> Judgment:
     return Judgment(facts, {"Accuracy": _share_in_words(right)}, of_rows)
 
 
-def _neighbors(model: Any, rows: Rows, k: int, known: Rows | None) -> Judgment:
+def _neighbors(model: "BaseEstimator", rows: Rows, k: int, known: Rows | None) -> Judgment:
     import polars as pl
 
     spaces = _spaces(model)
@@ -149,39 +157,38 @@ def _neighbors(model: Any, rows: Rows, k: int, known: Rows | None) -> Judgment:
     return Judgment(facts, words, lambda: pl.DataFrame({"predicted": learned}))
 
 
-def _spaces(model: Any) -> "dict[str, Callable[[Any], NDArray]]":
+def _spaces(model: "BaseEstimator") -> "dict[str, Callable[[Any], NDArray]]":
     """Maps to the spaces to look for neighbors in."""
     import numpy as np
 
+    from vicinal.pipelines import steps_before
+
     spaces: dict[str, Callable[[Any], NDArray]] = {_RAW: np.asarray}
-    if hasattr(model, "steps"):
-        spaces[_preprocessed(model)] = lambda X: np.asarray(model[:-1].transform(X))
+    before = steps_before(model)
+    if before is not None:
+        spaces[_preprocessed(before)] = lambda X: np.asarray(before.transform(X))
     spaces[_LEARNED] = lambda X: np.asarray(model.transform(X))
     return spaces
 
 
-def _preprocessed(pipeline: Any) -> str:
-    """What its first steps make of features."""
-    steps = [type(step).__name__ for _, step in pipeline.steps[:-1]]
+def _preprocessed(before: "Pipeline") -> str:
+    """What the steps before a model make of features."""
+    from vicinal.pipelines import steps_of
+
+    steps = [type(step).__name__ for step in steps_of(before)]
     return "standardized" if steps == ["StandardScaler"] else "preprocessed"
 
 
 def _votes(to: "Callable[[Any], NDArray]", rows: Rows, k: int, known: Rows | None) -> "NDArray":
     """Classes by the majority of k nearest neighbors."""
-    import numpy as np
-    from sklearn.neighbors import NearestNeighbors
+    from vicinal.voting import majority
 
     keys = rows if known is None else known
     assert keys.y is not None
     n_others = len(keys) - (known is None)
     if k > n_others:
         raise ValueError(f"{plural(k, 'neighbor')} cannot be found among {plural(n_others, 'row')}")
-    search = NearestNeighbors(n_neighbors=k).fit(to(keys.X))
-    queries = None if known is None else to(rows.X)
-    near = search.kneighbors(queries, return_distance=False)
-    classes, labels = np.unique(keys.y, return_inverse=True)
-    counts = np.stack([(labels[near] == c).sum(axis=1) for c in range(len(classes))], axis=1)
-    return classes[counts.argmax(axis=1)]
+    return majority(to(keys.X), keys.y, k, None if known is None else to(rows.X))
 
 
 def _share(right: "NDArray") -> dict[str, Any]:
@@ -195,7 +202,7 @@ def _share_in_words(right: "NDArray") -> str:
 
 def _interval(right: "NDArray") -> tuple[float, float]:
     """Where the true share lies, at 95 %."""
-    from vicinal.report.calibration import wilson_interval
+    from vicinal.report.numbers.calibration import wilson_interval
 
     low, high = wilson_interval(right.mean(), len(right))
     return float(low), float(high)

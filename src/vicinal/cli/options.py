@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from vicinal.cli.kinds import Kind
+from vicinal.cli.tables.kinds import Kind
 
 __all__ = [
     "AsJson",
@@ -33,13 +33,14 @@ __all__ = [
 
 _COLUMNS = "Columns"
 _FILES = "Files"
+_SEVERAL = "COL,..."
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", allow_dash=True, help="Table to read; - is standard input."),
+    typer.Argument(metavar="DATA", allow_dash=True, help="Read this table; - is standard input."),
 ]
 ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model file that vicinal fit wrote.")
+    Path, typer.Argument(metavar="MODEL", help="Use this model file, which vicinal fit wrote.")
 ]
 
 Output = Annotated[
@@ -49,7 +50,7 @@ Output = Annotated[
         "-o",
         metavar="FILE",
         allow_dash=True,
-        help="Table to write. None or -: standard output.",
+        help="Write the table to this file; without it, or with -, to standard output.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -58,7 +59,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         case_sensitive=False,
-        help="What DATA is. By default its first bytes or its name tell.",
+        help="Say what DATA is. By default its first bytes or its name tell.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -67,7 +68,7 @@ To = Annotated[
     typer.Option(
         "--to",
         case_sensitive=False,
-        help="What to write. By default the name of FILE tells; csv on standard output.",
+        help="Say what to write. By default the name of FILE tells; standard output gets csv.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -83,21 +84,21 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of a text holds names of columns.",
+        help="Say whether the first line of a text holds names of columns.",
         show_default=False,
         rich_help_panel=_FILES,
     ),
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", metavar="COL", help="The column of classes."),
+    typer.Option("--target", "-t", metavar="COL", help="Name the column of classes."),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--columns",
-        metavar="COL,...",
-        help="Columns to learn from; may be repeated. By default all but the target.",
+        metavar=_SEVERAL,
+        help="Learn from these columns, by default from all but the target; may be repeated.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -105,8 +106,8 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(
         "--drop",
-        metavar="COL,...",
-        help="Columns not to learn from; may be repeated.",
+        metavar=_SEVERAL,
+        help="Do not learn from these columns; may be repeated.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -114,8 +115,8 @@ OneHot = Annotated[
     list[str] | None,
     typer.Option(
         "--one-hot",
-        metavar="COL,...",
-        help="Columns of words to turn into a 0/1 column for each category, or 'all'.",
+        metavar=_SEVERAL,
+        help="Turn these columns of words, or 'all', into a 0/1 column for each category.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -139,8 +140,8 @@ Keep = Annotated[
     list[str] | None,
     typer.Option(
         "--keep",
-        metavar="COL,...",
-        help="Columns of DATA to pass on, as an identifier of the rows; may be repeated.",
+        metavar=_SEVERAL,
+        help="Pass on these columns of DATA, as an identifier of the rows; may be repeated.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -163,15 +164,17 @@ Seed = Annotated[
         metavar="N",
         min=0,
         max=2**32 - 1,
-        help="Makes what is drawn at random repeatable.",
+        help="Make what is drawn at random repeatable.",
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", metavar="N", help="Number of threads. By default all cores."),
+    typer.Option("--jobs", "-j", metavar="N", help="Use so many threads, by default all cores."),
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Write the numbers to standard output as JSON.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Show no progress, and make no remarks.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback where something fails.")]

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 
 from vicinal.cli.running import WrongUsage
-from vicinal.cli.sources import STANDARD
+from vicinal.cli.tables.sources import STANDARD
 from vicinal.files import check_target
 
 __all__ = ["check_file", "refuse_overwriting", "refuse_reading_twice"]
@@ -56,7 +56,7 @@ def _named(path: Path) -> str:
 
 
 def _identity(path: Path) -> Hashable:
-    """The same for all names of a file, links included."""
+    """What tells a file from others: equal for all of its names, links included."""
     try:
         status = os.fstat(sys.stdin.fileno()) if path == STANDARD else path.stat()
     except (OSError, ValueError, AttributeError, io.UnsupportedOperation):

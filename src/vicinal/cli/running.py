@@ -127,7 +127,7 @@ def say_held_back() -> None:
 
 @contextmanager
 def running(debug: bool, quiet: bool = False) -> Iterator["Interrupts"]:
-    """Around the work of a command.
+    """The context of the work of a command.
 
     Parameters
     ----------

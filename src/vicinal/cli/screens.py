@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["duration", "number", "show_facts", "show_json", "show_lines", "show_table", "size"]
+__all__ = ["show_facts", "show_json", "show_lines", "show_table", "size"]
 
 
 def show_json(facts: Mapping[str, Any]) -> None:
@@ -109,20 +109,8 @@ def _print(what: "Table | Text", **options: Any) -> None:
         Screen(highlight=False).print(what, **options)
 
 
-def number(value: float) -> str:
-    """Six digits."""
-    return f"{value:.6g}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds, or minutes and seconds."""
-    if seconds < 0.095:
-        return f"{seconds:.2f} s"
-    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-
-
 def size(n_bytes: int) -> str:
-    """Of a file."""
+    """The size of a file, with its unit."""
     for unit in ("bytes", "kB", "MB"):
         if n_bytes < 1000:
             return f"{n_bytes:.3g} {unit}" if unit != "bytes" else f"{n_bytes} bytes"

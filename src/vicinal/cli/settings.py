@@ -3,10 +3,13 @@
 import inspect
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.running import WrongUsage
 from vicinal.cli.wording import closest
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = ["merge", "parse_setting", "parse_value"]
 
@@ -68,13 +71,16 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def merge(
-    estimator: type, model: str, settings: Sequence[str], options: dict[str, tuple[str, Any]]
+    estimator: "type[BaseEstimator]",
+    model: str,
+    settings: Sequence[str],
+    options: dict[str, tuple[str, Any]],
 ) -> dict[str, Any]:
     """Parameters for an estimator from --set and from options of their own.
 
     Parameters
     ----------
-    estimator : type
+    estimator : class of estimators
     model : str
         What the command line calls it.
     settings : sequence of str

@@ -63,7 +63,7 @@ def errors_of_libraries_hidden() -> Iterator[None]:
 
 @contextmanager
 def writing_results() -> Iterator[None]:
-    """Around what writes to standard output, and to nothing else.
+    """The context of what writes to standard output, and to nothing else.
 
     It is sent at once, so that what goes wrong is told here and not at exit.
     """

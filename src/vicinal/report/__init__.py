@@ -4,17 +4,17 @@ Importing this package does not import matplotlib: that happens when something
 is drawn, and a missing one is told with the command that installs it.
 """
 
-from vicinal.report.accuracy import NeighborsAccuracyDisplay
-from vicinal.report.convergence import ConvergenceDisplay
-from vicinal.report.density import DensityDisplay
-from vicinal.report.ellipses import LocalEllipsesDisplay
-from vicinal.report.graph import NeighborhoodGraphDisplay
-from vicinal.report.importance import FeatureImportanceDisplay
-from vicinal.report.metric import MetricDisplay
+from vicinal.report.displays.accuracy import NeighborsAccuracyDisplay
+from vicinal.report.displays.convergence import ConvergenceDisplay
+from vicinal.report.displays.density import DensityDisplay
+from vicinal.report.displays.ellipses import LocalEllipsesDisplay
+from vicinal.report.displays.graph import NeighborhoodGraphDisplay
+from vicinal.report.displays.importance import FeatureImportanceDisplay
+from vicinal.report.displays.metric import MetricDisplay
+from vicinal.report.displays.projection import ProjectionDisplay
+from vicinal.report.displays.reliability import ReliabilityDisplay
+from vicinal.report.displays.spectrum import SpectrumDisplay
 from vicinal.report.page import write_report
-from vicinal.report.projection import ProjectionDisplay
-from vicinal.report.reliability import ReliabilityDisplay
-from vicinal.report.spectrum import SpectrumDisplay
 
 __all__ = [
     "ConvergenceDisplay",

@@ -1,7 +1,7 @@
 """Models in files that are small, hold no code and are checked before they are read."""
 
 from vicinal.saving.header import ModelFileError, ModelHeader
-from vicinal.saving.models import describe, load, save
 from vicinal.saving.onnx import export_onnx
+from vicinal.saving.save_and_load import describe, load, save
 
 __all__ = ["ModelFileError", "ModelHeader", "describe", "export_onnx", "load", "save"]

@@ -115,6 +115,6 @@ def _checksum(archive: ZipFile, header: bytes) -> str:
 
 
 def _add(digest: "hashlib._Hash", part: bytes) -> None:
-    """With its length first, so that no two lists of parts are the same bytes."""
+    """Digest a part, its length first, so that no two lists of parts are the same bytes."""
     digest.update(len(part).to_bytes(8, "big"))
     digest.update(part)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 __all__ = ["CONTRACTS", "check_contracts"]
 
@@ -172,7 +173,7 @@ _PRECISIONS = ("float32", "float64")
 _GENERATOR_LENGTH = 624
 
 
-def check_contracts(model: Any) -> None:
+def check_contracts(model: BaseEstimator) -> None:
     """Raise a ValueError where parts of a model are not what they must be."""
     for part in _parts(model):
         if isinstance(part, np.random.RandomState):
@@ -237,7 +238,7 @@ def _check_generator(generator: np.random.RandomState) -> None:
         raise ValueError(f"a random state is at position {position} of {_GENERATOR_LENGTH}")
 
 
-def _parts(model: Any) -> Iterator[Any]:
+def _parts(model: BaseEstimator) -> Iterator[Any]:
     """A model and all that it is made of, each once."""
     left, seen = [model], {id(model)}
     while left:

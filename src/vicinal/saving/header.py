@@ -7,7 +7,10 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 import vicinal
+from vicinal.pipelines import steps_of
 from vicinal.saving.text import parsed, printable
 
 __all__ = ["FORMAT", "MOST_BYTES", "ModelFileError", "ModelHeader", "step_names"]
@@ -60,8 +63,8 @@ class ModelHeader:
     checksum: str = ""
 
     @classmethod
-    def of(cls, model: Any, metadata: dict[str, Any]) -> "ModelHeader":
-        """Of a model that is about to be saved, here and now."""
+    def of(cls, model: BaseEstimator, metadata: dict[str, Any]) -> "ModelHeader":
+        """The header of a model that is about to be saved, here and now."""
         versions = {name: version(name) for name in _PACKAGES}
         steps = step_names(model)
         return cls(
@@ -87,7 +90,7 @@ class ModelHeader:
         return cls(**{name: value for name, value in entries.items() if name in known})._checked()
 
     def _checked(self) -> "ModelHeader":
-        """The same, if all entries are of the types that readers count on."""
+        """The header itself, if all entries are of the types that readers count on."""
         containers = ((self.steps, list), (self.versions, dict), (self.metadata, dict))
         if not all(isinstance(value, kind) for value, kind in containers):
             raise ValueError("steps, versions or metadata are of another type than in a header")
@@ -97,7 +100,7 @@ class ModelHeader:
         return self
 
     def to_json(self) -> bytes:
-        """As it stands in the file."""
+        """The header as it stands in the file."""
         entries = json.dumps(asdict(self), indent=2, sort_keys=True, allow_nan=False).encode()
         if len(entries) > MOST_BYTES:
             raise ValueError(
@@ -106,15 +109,13 @@ class ModelHeader:
         return entries
 
     def with_checksum(self, checksum: str) -> "ModelHeader":
-        """The same for other contents."""
+        """A copy with the checksum of the contents that it stands before."""
         return replace(self, checksum=checksum)
 
 
-def step_names(model: Any) -> list[str]:
+def step_names(model: BaseEstimator) -> list[str]:
     """Classes of the steps of a pipeline that do not pass all through; else that of the model."""
-    steps = [step for _, step in getattr(model, "steps", ())]
-    steps = [step for step in steps if step is not None and not isinstance(step, str)]
-    return [type(step).__name__ for step in steps or [model]]
+    return [type(step).__name__ for step in steps_of(model)]
 
 
 def _are_texts(values: list[Any]) -> bool:

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 import vicinal
 from vicinal.files import check_target, whole_file
 from vicinal.metric import LinearMapMixin
+from vicinal.pipelines import steps_of
 
 __all__ = ["export_onnx"]
 
@@ -26,7 +27,7 @@ Operation = tuple[str, tuple[NDArray | float, ...]]
 
 
 def export_onnx(
-    model: Any, path: str | os.PathLike[str], *, dtype: DTypeLike | None = None
+    model: BaseEstimator, path: str | os.PathLike[str], *, dtype: DTypeLike | None = None
 ) -> None:
     """Write `transform` of a linear model to an ONNX file.
 
@@ -85,10 +86,9 @@ def export_onnx(
 # ------------------------------------------------------------------------------ what can be written
 
 
-def _steps(model: Any) -> list[Any]:
+def _steps(model: BaseEstimator) -> list[BaseEstimator]:
     """Fitted steps, exactly one of them a linear map of ours."""
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    steps = [step for step in steps if step is not None and not isinstance(step, str)]
+    steps = steps_of(model)
     for step in steps:
         if not isinstance(step, tuple(_OPERATIONS)):
             names = ", ".join(kind.__name__ for kind in _OPERATIONS if kind is not LinearMapMixin)
@@ -103,7 +103,7 @@ def _steps(model: Any) -> list[Any]:
     return steps
 
 
-def _precision(dtype: DTypeLike | None, steps: list[Any]) -> np.dtype:
+def _precision(dtype: DTypeLike | None, steps: list[BaseEstimator]) -> np.dtype:
     if dtype is None:
         return next(step.components_.dtype for step in steps if isinstance(step, LinearMapMixin))
     precision = np.dtype(dtype)
@@ -112,7 +112,7 @@ def _precision(dtype: DTypeLike | None, steps: list[Any]) -> np.dtype:
     return precision
 
 
-def _operations(step: Any) -> list[Operation]:
+def _operations(step: BaseEstimator) -> list[Operation]:
     return next(tell(step) for kind, tell in _OPERATIONS.items() if isinstance(step, kind))
 
 
@@ -187,7 +187,7 @@ def _widths(operations: list[Operation]) -> Iterator[int]:
             yield from np.shape(arguments[0])
 
 
-def _properties(model: Any, steps: list[Any]) -> dict[str, str]:
+def _properties(model: BaseEstimator, steps: list[BaseEstimator]) -> dict[str, str]:
     linear = next(step for step in steps if isinstance(step, LinearMapMixin))
     properties = {"vicinal": vicinal.__version__, "model": type(linear).__name__}
     if hasattr(model, "feature_names_in_"):

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from vicinal import NeighborhoodComponents
 from vicinal.report.page import judging
 from vicinal.report.page.judging import (
-    Judgement,
+    StageAccuracy,
     judge_between,
     judge_by_folds,
     judge_within,
@@ -24,7 +24,7 @@ X, Y = load_iris(return_X_y=True)
 def test_interval_is_wilsons():
     right = np.arange(100) < 90
     expected = binomtest(90, 100).proportion_ci(0.95, "wilson")
-    found = Judgement("", 1, right[:, None], 1).interval
+    found = StageAccuracy("", 1, right[:, None], 1).interval
     assert found == pytest.approx((expected.low, expected.high), abs=1e-6)
 
 
@@ -33,7 +33,7 @@ def test_within_is_leave_one_out():
     points = X + np.random.default_rng(0).normal(scale=0.1, size=X.shape)
     verdict = judge_within([Stage("All", points), Stage("Two", points[:, 2:])], Y, 5, False)
     assert verdict.caution == ""
-    for one, space in zip(verdict.judgements, (points, points[:, 2:]), strict=True):
+    for one, space in zip(verdict.stages, (points, points[:, 2:]), strict=True):
         for k in range(1, 7):
             expected = cross_val_score(KNeighborsClassifier(k), space, Y, cv=LeaveOneOut())
             np.testing.assert_array_equal(one.right[:, k - 1], expected == 1)
@@ -59,16 +59,16 @@ def test_many_rows_are_judged_by_a_sample(monkeypatch, how):
     else:
         monkeypatch.setattr(judging, "MOST_JUDGED", 9)
         verdict = judge_by_folds(NeighborhoodComponents(2, tol=0.1), X, Y, 5, 3)
-        assert f"{len(verdict.judgements[0].correct)} of 150 rows, each" in verdict.how
-    assert 20 < len(verdict.judgements[0].correct) <= 30
-    assert verdict.judgements[0].accuracy > 0.8
+        assert f"{len(verdict.stages[0].correct)} of 150 rows, each" in verdict.how
+    assert 20 < len(verdict.stages[0].correct) <= 30
+    assert verdict.stages[0].accuracy > 0.8
 
 
 def test_between_train_and_test():
     train, test = X[::2], X[1::2]
     verdict = judge_between([Stage("Raw", train)], Y[::2], [Stage("Raw", test)], Y[1::2], 3)
     expected = KNeighborsClassifier(3).fit(train, Y[::2]).score(test, Y[1::2])
-    assert verdict.judgements[0].accuracy == pytest.approx(expected)
+    assert verdict.stages[0].accuracy == pytest.approx(expected)
     assert "75 test rows" in verdict.how
 
 
@@ -87,9 +87,9 @@ def test_folds_judge_rows_the_copy_has_not_seen():
     Peeking.seen.clear()
     verdict = judge_by_folds(model, X, Y, 5, 5)
     assert [len(rows) for rows in Peeking.seen] == [120] * 5
-    assert [one.name for one in verdict.judgements] == ["Raw features", "Learned"]
-    assert all(len(one.correct) == 150 for one in verdict.judgements)
-    assert verdict.judgements[1].accuracy > 0.9
+    assert [one.name for one in verdict.stages] == ["Raw features", "Learned"]
+    assert all(len(one.correct) == 150 for one in verdict.stages)
+    assert verdict.stages[1].accuracy > 0.9
     assert not hasattr(model, "components_")
 
 
@@ -97,13 +97,13 @@ def test_folds_with_a_class_smaller_than_their_number():
     y = Y.copy()
     y[:2] = 3
     model = NeighborhoodComponents(n_components=2, max_iter=5)
-    assert len(judge_by_folds(model, X, y, 5, 5).judgements[0].correct) == 150
+    assert len(judge_by_folds(model, X, y, 5, 5).stages[0].correct) == 150
 
 
 def test_gain_is_paired():
     rng = np.random.default_rng(0)
     one, other = rng.random(400) < 0.8, rng.random(400) < 0.7
-    first, second = (Judgement("", 1, right[:, None], 1) for right in (one, other))
+    first, second = (StageAccuracy("", 1, right[:, None], 1) for right in (one, other))
     gain, low, high = first.gain_over(second)
     assert gain == pytest.approx(one.mean() - other.mean())
     discordant = np.array([(one & ~other).sum(), (other & ~one).sum()]) / 400

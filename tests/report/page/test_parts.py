@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import LocalComponents, NeighborhoodComponents
-from vicinal.report.classes import Classes
+from vicinal.report.drawing.classes import Classes
 from vicinal.report.page import interactive
 from vicinal.report.page.choosing import nearest_of, spread_sample
 from vicinal.report.page.figures import svg_picture
@@ -245,6 +245,12 @@ def test_the_snippet_runs(model, supervised):
         check=True,
     )
     assert done.stdout == "4\n"
+
+
+def test_the_snippet_imports_only_what_is_there():
+    code = python_snippet(make_pipeline("passthrough", LocalComponents(), None), False)
+    lines = [line for line in code.splitlines() if line.startswith("from")]
+    assert lines == ["from sklearn.pipeline import Pipeline", "from vicinal import LocalComponents"]
 
 
 # ------------------------------------------------------------------------------------ pictures

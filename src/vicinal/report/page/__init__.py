@@ -1,7 +1,7 @@
 """The report: one HTML file about a fitted model, to be opened, printed or sent.
 
-    rows and model → stages (raw, prepared, learned)
-                   → composing: judging, notes, interactive, learning, snippet → parts
+    rows and model → subject, with its stages (raw, prepared, learned)
+                   → composing: accuracy, notes, interactive, learning, snippet → parts
                    → rendering: parts and templates → HTML
 
 Nothing outside `rendering` writes HTML of user's text, and there all of it is escaped.
@@ -9,18 +9,19 @@ Nothing outside `rendering` writes HTML of user's text, and there all of it is e
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from vicinal.files import check_target, whole_file
+from vicinal.report.page.parts import Section
 from vicinal.report.page.rendering import render, require_page_libraries
 
 __all__ = ["write_report"]
 
 
 def write_report(
-    model: Any,
+    model: BaseEstimator,
     X: ArrayLike,
     y: ArrayLike | None,
     path: str | os.PathLike[str],
@@ -33,7 +34,7 @@ def write_report(
     title: str | None = None,
     data_name: str | None = None,
     command: str | None = None,
-    extras: Sequence[Any] = (),
+    extras: Sequence[Section] = (),
 ) -> None:
     """Write a page about a fitted model that can be opened in any browser.
 
@@ -92,7 +93,8 @@ def write_report(
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test go together: give both, or none.")
     check_target(path, "the report")
-    from vicinal.report.page.composing import Subject, compose
+    from vicinal.report.page.composing import compose
+    from vicinal.report.page.subject import Subject
 
     subject = Subject.of(model, X, y, feature_names, class_names)
     report = compose(

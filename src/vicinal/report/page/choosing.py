@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.report.neighbors import nearest_others
-from vicinal.report.plane import sample
+from vicinal.report.numbers.plane import sample
+from vicinal.voting import nearest_others
 
 __all__ = ["Neighbors", "nearest_of", "spread_sample"]
 
 
 @dataclass(frozen=True)
 class Neighbors:
-    """Of some rows, at one stage.
+    """Nearest neighbors of some rows, at one stage.
 
     Attributes
     ----------

@@ -1,84 +1,33 @@
 """From a fitted model and rows to the parts of a page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
 
-from vicinal.inputs.checks import check_count
-from vicinal.report.accuracy import NeighborsAccuracyDisplay
-from vicinal.report.classes import Classes, coded_together, names_note
-from vicinal.report.models import importances_of, last_step, spreads
+from vicinal.facts import facts_in_words
+from vicinal.pipelines import steps_before, steps_of
+from vicinal.report.displays.projection import ProjectionDisplay
+from vicinal.report.drawing.classes import Classes, names_note
 from vicinal.report.names import shortened
-from vicinal.report.page.figures import Picture, figure_picture, missing_letters, svg_picture
+from vicinal.report.numbers.features import importances_of, spreads
+from vicinal.report.numbers.fitted import fitted_model
+from vicinal.report.numbers.plane import in_the_plane
+from vicinal.report.page.accuracy import accuracy_part
+from vicinal.report.page.figures import Picture, figure_picture, missing_letters
 from vicinal.report.page.interactive import (
     MOST_CHOOSABLE,
     MOST_SHOWN,
     interactive_data,
 )
-from vicinal.report.page.judging import (
-    Judgement,
-    Verdict,
-    judge_between,
-    judge_by_folds,
-    judge_within,
-)
 from vicinal.report.page.learning import density_section, feature_section, learning_section
 from vicinal.report.page.notes import data_notes
-from vicinal.report.page.parts import Accuracy, Report, Section, Table
+from vicinal.report.page.parts import Report, Section
 from vicinal.report.page.snippet import python_snippet, versions
-from vicinal.report.page.stages import Stage, feature_names, stages_of
-from vicinal.report.plane import in_the_plane
-from vicinal.report.projection import ProjectionDisplay
-from vicinal.representation import fitted_facts
+from vicinal.report.page.subject import Subject, inside
 
-__all__ = ["Subject", "compose"]
-
-N_NEIGHBORS = 5
-_FOLDS = 5
-_QUICK_FIT = 5.0  # seconds of a fit that may be repeated for each fold
-_MOST_REFITTED = 20_000  # rows; a model may have been fitted to fewer than there are here
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What a page is about.
-
-    Attributes
-    ----------
-    model : fitted transformer or pipeline
-    X : array-like of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,) or None
-    labels : Classes or None
-    names : list of str
-        Of the features.
-    stages : list of Stage
-    """
-
-    model: Any
-    X: Any
-    y: NDArray | None
-    labels: Classes | None
-    names: list[str]
-    stages: list[Stage]
-
-    @classmethod
-    def of(cls, model: Any, X: Any, y: Any, names: Any, class_names: Any) -> "Subject":
-        """With what was given checked."""
-        stages = stages_of(model, X)
-        n = len(stages[0].points)
-        labels = None if y is None else Classes.of(y, class_names, n, "y")
-        known = None if y is None else column_or_1d(y)
-        return cls(model, X, known, labels, feature_names(model, X, names), stages)
-
-    @property
-    def learned_from_labels(self) -> bool:
-        """Whether the model's fit needs classes."""
-        return bool(getattr(last_step(self.model).__sklearn_tags__().target_tags, "required", 0))
+__all__ = ["compose"]
 
 
 def compose(
@@ -108,9 +57,9 @@ def compose(
     -------
     Report
     """
-    model, before, after = subject.model, *subject.stages[-2:]
+    before, after = subject.stages[-2:]
     plane, equal, note = _plane(after.points)
-    name = type(last_step(model)).__name__
+    name = type(fitted_model(subject.model)).__name__
     of = f" of {data_name}" if data_name else ""
     about = f"{_counted(len(plane), 'row')}{of}, {_counted(len(subject.names), 'feature')}"
     alt = _alt(name, subject, note)
@@ -126,7 +75,7 @@ def compose(
         map_note=_map_note(len(plane), note, subject.labels),
         map_alt=f"Interactive scatter plot. {alt}",
         choice_note=_choice_note(len(plane)),
-        before_name=_inside(before.name),
+        before_name=inside(before.name),
         data=interactive_data(
             plane,
             subject.labels,
@@ -136,20 +85,25 @@ def compose(
             _shown_features(subject),
             equal=equal,
         ),
-        accuracy=_accuracy(subject, test, cv),
+        accuracy=accuracy_part(subject, test, cv),
         extras=extras,
-        sections=[
-            section
-            for section in (
-                feature_section(model, before, subject.names),
-                density_section(model, before, subject.names, subject.labels),
-                learning_section(model),
-            )
-            if section
+        sections=_sections(subject),
+        snippets=[
+            python_snippet(subject.model, subject.learned_from_labels, data_name),
+            *([command] if command else []),
         ],
-        snippets=[python_snippet(model, subject.learned_from_labels, data_name)]
-        + ([command] if command else []),
     )
+
+
+def _sections(subject: Subject) -> list[Section]:
+    """What was learned, as far as the model can tell."""
+    model, before, names = subject.model, subject.stages[-2], subject.names
+    sections = (
+        feature_section(model, before, names),
+        density_section(model, before, names, subject.labels),
+        learning_section(model),
+    )
+    return [section for section in sections if section is not None]
 
 
 # ------------------------------------------------------------------------------------ the picture
@@ -204,7 +158,7 @@ def _choice_note(n: int) -> str:
 def _shown_features(subject: Subject) -> list[tuple[int, str]]:
     """Columns of the raw rows, the most important first."""
     X, prepared = subject.stages[0].points, subject.stages[-2].points
-    A: NDArray = getattr(last_step(subject.model), "components_", np.empty(0))
+    A: NDArray = getattr(fitted_model(subject.model), "components_", np.empty(0))
     has_map = A.ndim == 2 and A.shape[1] == X.shape[1]
     weights = importances_of(A, spreads(prepared)) if has_map else spreads(X)
     order = np.argsort(-weights, kind="stable")
@@ -215,107 +169,15 @@ def _shown_features(subject: Subject) -> list[tuple[int, str]]:
 
 
 def _facts(subject: Subject) -> list[tuple[str, str]]:
-    model, last = subject.model, last_step(subject.model)
+    last = fitted_model(subject.model)
     changed = last.__repr__(N_CHAR_MAX=10**4)
     facts = [("Model", changed)]
-    if model is not last:
-        facts.append(("Before it", ", ".join(type(step).__name__ for _, step in model.steps[:-1])))
+    before = steps_before(subject.model)
+    if before is not None:
+        facts.append(("Before it", ", ".join(type(step).__name__ for step in steps_of(before))))
     shape = f"{len(subject.stages[0].points):,} × {len(subject.names):,}"
     facts.append(("Rows × features", shape))
-    learned = fitted_facts(last)
-    if subject.labels is not None and "Classes" not in dict(learned):
+    learned = facts_in_words(last)
+    if subject.labels is not None and "Classes" not in learned:
         facts.append(("Classes", f"{len(subject.labels.names):,}"))
-    return [*facts, *learned]
-
-
-# ----------------------------------------------------------------------------------- the accuracy
-
-
-def _accuracy(
-    subject: Subject, test: tuple[ArrayLike, ArrayLike] | None, cv: int | str | None
-) -> Accuracy | None:
-    if subject.y is None or subject.labels is None or len(subject.labels.names) < 2:
-        return None
-    verdict = _verdict(subject, test, cv)
-    judged = verdict.judgements
-    best = max(one.accuracy for one in judged)
-    rows = [
-        [one.name, f"{one.n_coordinates:,}", f"{one.accuracy:.1%}", _percents(*one.interval)]
-        for one in judged
-    ]
-    table = Table(
-        ["Distances between", "Coordinates#", "Accuracy#", "95 % interval#"],
-        rows,
-        best=[i for i, one in enumerate(judged) if one.accuracy == best],
-    )
-    gain, low, high = judged[-1].gain_over(judged[-2])
-    said = (
-        f"Learned against {_inside(judged[-2].name)}, on the same rows: {100 * gain:+.1f} "
-        f"percentage points (95 % interval {100 * low:+.1f} to {100 * high:+.1f})."
-    )
-    return Accuracy(verdict.how, table, said, verdict.caution, [_curves(judged, verdict.how)])
-
-
-def _inside(name: str) -> str:
-    """As it stands within a sentence."""
-    return name[:1].lower() + name[1:]
-
-
-def _percents(low: float, high: float) -> str:
-    return f"{low:.1%} to {high:.1%}"
-
-
-def _verdict(
-    subject: Subject, test: tuple[ArrayLike, ArrayLike] | None, cv: int | str | None
-) -> Verdict:
-    assert subject.y is not None
-    assert subject.labels is not None
-    if test is not None:
-        known, asked = coded_together(subject.y, test[1])
-        new = stages_of(subject.model, test[0], "X_test")
-        check_consistent_length(new[0].points, asked)
-        return judge_between(subject.stages, known, new, asked, N_NEIGHBORS)
-    folds, trouble = _n_folds(subject, cv), ""
-    if folds:
-        try:
-            return judge_by_folds(subject.model, subject.X, subject.y, N_NEIGHBORS, folds)
-        except ValueError as error:  # such as a class with rows in one fold only
-            if cv != "auto":
-                raise ValueError(
-                    f"cv={cv!r}: the model cannot be fitted to a fold: {error}"
-                ) from error
-            trouble = (
-                f" It could not be judged by folds, to one of which it cannot be fitted: {error}"
-            )
-    verdict = judge_within(
-        subject.stages, subject.labels.codes, N_NEIGHBORS, subject.learned_from_labels
-    )
-    return replace(verdict, caution=verdict.caution + trouble)
-
-
-def _n_folds(subject: Subject, cv: int | str | None) -> int:
-    """How many folds to judge by; 0: none."""
-    n = len(subject.stages[0].points)
-    if cv not in (None, "auto"):
-        check_count("cv", cv, 2, n, " (number of rows)")
-    if cv is None or not subject.learned_from_labels:
-        return 0
-    if cv != "auto":
-        return int(cv)
-    times = getattr(last_step(subject.model), "history_", {}).get("time", [np.inf])
-    return _FOLDS if times[-1] <= _QUICK_FIT and 2 * _FOLDS <= n <= _MOST_REFITTED else 0
-
-
-def _curves(judged: list[Judgement], how: str) -> Picture:
-    """Accuracy against the number of neighbors."""
-    curves = {one.name: one.right.mean(axis=0) for one in judged}
-    most = len(next(iter(curves.values())))
-    numbers = np.arange(1, most + 1)
-
-    def draw(ax: Any) -> None:
-        NeighborsAccuracyDisplay(curves, numbers, len(judged[0].right)).plot(ax=ax)
-
-    alt = f"Accuracy for 1 to {most} neighbors at each stage. {how}"
-    return svg_picture(
-        draw, alt, key="accuracy", caption="Accuracy against the number of neighbors."
-    )
+    return [*facts, *learned.items()]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.report.classes import Classes
+from vicinal.report.drawing.classes import Classes
 from vicinal.report.page.choosing import Neighbors, nearest_of, spread_sample
 from vicinal.report.page.packing import on_a_grid, pack
 from vicinal.report.page.stages import Stage
@@ -92,7 +92,7 @@ def _ordered(labels: Classes, shown: NDArray) -> tuple[list[str], NDArray]:
 
 def _classes(labels: Classes | None) -> list[dict[str, str]]:
     """What can be shown and hidden: the classes told apart, and where there are others, these."""
-    from vicinal.report.colors import class_style
+    from vicinal.report.drawing.colors import class_style
 
     names, styles = ["rows"], [class_style(0)]
     if labels is not None:

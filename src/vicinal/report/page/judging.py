@@ -1,27 +1,26 @@
 """How often neighbors name the class of a row right, before and after: with intervals."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from vicinal.report.calibration import wilson_interval
-from vicinal.report.neighbors import nearest_points
+from vicinal.report.numbers.accuracies import votes
+from vicinal.report.numbers.calibration import Z, wilson_interval
 from vicinal.report.page.choosing import nearest_of, spread_sample
 from vicinal.report.page.stages import Stage, stages_of
-from vicinal.report.voting import votes
+from vicinal.voting import nearest_points
 
-__all__ = ["Judgement", "Verdict", "judge_between", "judge_by_folds", "judge_within"]
+__all__ = ["StageAccuracy", "Verdict", "judge_between", "judge_by_folds", "judge_within"]
 
-Z = 1.959964  # of an interval that holds with a probability of 95 %
 MOST_JUDGED = 5_000  # rows that are named; of more, a sample
-MOST_KNOWN = 50_000  # rows that their neighbors are among; likewise
+MOST_KNOWN = 50_000  # rows that their neighbors are among; of more, a sample
 MOST_NEIGHBORS = 31  # for the curve over their number
 FLATTERED = (
     "The model learned from labels. If it was fitted to these very rows, what it learned is "
@@ -30,7 +29,7 @@ FLATTERED = (
 
 
 @dataclass(frozen=True)
-class Judgement:
+class StageAccuracy:
     """Which rows were named right at one stage, by how many neighbors.
 
     Attributes
@@ -64,7 +63,7 @@ class Judgement:
         low, high = wilson_interval(self.correct.mean(), np.array(len(self.correct)))
         return float(low), float(high)
 
-    def gain_over(self, other: "Judgement") -> tuple[float, float, float]:
+    def gain_over(self, other: "StageAccuracy") -> tuple[float, float, float]:
         """Difference of two accuracies on the same rows, and its 95 % interval."""
         change = self.correct.astype(float) - other.correct
         gain = float(change.mean())
@@ -74,11 +73,11 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Judgements of the same rows at every stage.
+    """How well the same rows were named at every stage.
 
     Attributes
     ----------
-    judgements : list of Judgement
+    stages : list of StageAccuracy
         In the order of the stages.
     n_neighbors : int
     how : str
@@ -87,7 +86,7 @@ class Verdict:
         What to keep in mind; may be empty.
     """
 
-    judgements: list[Judgement]
+    stages: list[StageAccuracy]
     n_neighbors: int
     how: str
     caution: str = ""
@@ -96,7 +95,7 @@ class Verdict:
 def judge_between(
     train: list[Stage], y: NDArray, test: list[Stage], y_test: NDArray, n_neighbors: int
 ) -> Verdict:
-    """Test rows by their neighbors among the training rows, at every stage.
+    """Judge test rows by their neighbors among the training rows, at every stage.
 
     Parameters
     ----------
@@ -111,19 +110,19 @@ def judge_between(
     """
     known, asked = _some(y, MOST_KNOWN), _some(y_test, MOST_JUDGED)
     k = min(n_neighbors, len(known))
-    judgements = [
-        Judgement(new.name, *_named(stage, y, known, new, y_test, asked), k)
+    accuracies = [
+        StageAccuracy(new.name, *_named(stage, y, known, new, y_test, asked), k)
         for stage, new in zip(train, test, strict=True)
     ]
     how = (
         f"{_counted(asked, y_test)} test rows, named by their {k} nearest among "
         f"{_counted(known, y)} training rows."
     )
-    return Verdict(judgements, k, how)
+    return Verdict(accuracies, k, how)
 
 
 def judge_within(stages: list[Stage], y: NDArray, n_neighbors: int, supervised: bool) -> Verdict:
-    """Rows by their neighbors among the others; of many rows, a sample.
+    """Judge rows by their neighbors among the others; of many rows, a sample.
 
     Parameters
     ----------
@@ -140,18 +139,20 @@ def judge_within(stages: list[Stage], y: NDArray, n_neighbors: int, supervised: 
     known = _some(y, MOST_KNOWN)
     labels = y[known]
     rows, k = _some(labels, MOST_JUDGED), min(n_neighbors, len(known) - 1)
-    judgements = []
+    accuracies = []
     for stage in stages:
         near = nearest_of(rows, stage.points[known], MOST_NEIGHBORS).who
         right = _right(labels[near], labels[rows])
-        judgements.append(Judgement(stage.name, stage.points.shape[1], right, k))
+        accuracies.append(StageAccuracy(stage.name, stage.points.shape[1], right, k))
     others = "all others" if len(known) == len(y) else f"{len(known):,} others"
     how = f"{_counted(rows, y)} rows, each named by its {k} nearest among {others}."
-    return Verdict(judgements, k, how, FLATTERED if supervised else "")
+    return Verdict(accuracies, k, how, FLATTERED if supervised else "")
 
 
-def judge_by_folds(model: Any, X: Any, y: NDArray, n_neighbors: int, n_folds: int) -> Verdict:
-    """Each fold of the rows by neighbors in the others, to which a copy of the model is fitted.
+def judge_by_folds(
+    model: BaseEstimator, X: Any, y: NDArray, n_neighbors: int, n_folds: int
+) -> Verdict:
+    """Judge each fold by neighbors in the others, to which a copy of the model is fitted.
 
     Parameters
     ----------
@@ -166,28 +167,28 @@ def judge_by_folds(model: Any, X: Any, y: NDArray, n_neighbors: int, n_folds: in
     """
     rows = X if hasattr(X, "iloc") else np.asarray(X)
     codes = np.unique(y, return_inverse=True)[1]
-    found: list[list[Judgement]] = []
+    found: list[list[StageAccuracy]] = []
     order: list[NDArray] = []
     for train, test in _folds(y, n_folds):
         fitted = _fitted_copy(model, _rows(rows, train), y[train])
         old, new = stages_of(fitted, _rows(rows, train)), stages_of(fitted, _rows(rows, test))
-        found.append(judge_between(old, codes[train], new, codes[test], n_neighbors).judgements)
+        found.append(judge_between(old, codes[train], new, codes[test], n_neighbors).stages)
         order.append(test[_some(y[test], MOST_JUDGED)])
-    judgements = [_joined(parts, np.concatenate(order)) for parts in zip(*found, strict=True)]
-    k, judged = judgements[0].n_neighbors, _counted(np.concatenate(order), y)
+    accuracies = [_joined(parts, np.concatenate(order)) for parts in zip(*found, strict=True)]
+    k, judged = accuracies[0].n_neighbors, _counted(np.concatenate(order), y)
     how = (
         f"{n_folds}-fold cross-validation: {judged} rows, each named by its {k} nearest in the "
         "other folds, to which the model was fitted anew."
     )
-    return Verdict(judgements, k, how)
+    return Verdict(accuracies, k, how)
 
 
-def _joined(parts: Sequence[Judgement], order: NDArray) -> Judgement:
-    """Judgements of all folds, in the order of the rows."""
+def _joined(parts: Sequence[StageAccuracy], order: NDArray) -> StageAccuracy:
+    """What all folds found, in the order of the rows."""
     most = min(part.right.shape[1] for part in parts)
     right = np.concatenate([part.right[:, :most] for part in parts])[np.argsort(order)]
     k = min(part.n_neighbors for part in parts)
-    return Judgement(parts[0].name, parts[0].n_coordinates, right, k)
+    return StageAccuracy(parts[0].name, parts[0].n_coordinates, right, k)
 
 
 def _named(
@@ -208,17 +209,17 @@ def _counted(some: NDArray, every: NDArray) -> str:
 
 
 def _right(near: NDArray, truth: NDArray) -> NDArray:
-    """From the classes of neighbors, nearest first, shape (n, most)."""
+    """Which rows are named right, of the classes of their neighbors, nearest first: (n, most)."""
     return np.asarray(votes(near) == truth[:, None])
 
 
-def _fitted_copy(model: Any, X: Any, y: NDArray) -> Any:
+def _fitted_copy(model: BaseEstimator, X: Any, y: NDArray) -> BaseEstimator:
     with warnings.catch_warnings():  # what it had to say, it has said in the fit reported on
         warnings.simplefilter("ignore")
         return clone(model).fit(X, y)
 
 
-def _folds(y: NDArray, n_folds: int) -> Any:
+def _folds(y: NDArray, n_folds: int) -> Iterator[tuple[NDArray, NDArray]]:
     splits = KFold if np.unique(y, return_counts=True)[1].min() < n_folds else StratifiedKFold
     return splits(n_folds, shuffle=True, random_state=0).split(np.zeros(len(y)), y)
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.report.classes import Classes
+from vicinal.report.drawing.classes import Classes
 from vicinal.report.names import shortened
 
 __all__ = ["data_notes"]

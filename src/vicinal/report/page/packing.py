@@ -5,7 +5,7 @@ from base64 import b64encode
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.report.plane import CORE
+from vicinal.report.numbers.plane import CORE
 
 __all__ = ["on_a_grid", "pack"]
 

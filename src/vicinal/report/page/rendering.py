@@ -87,7 +87,7 @@ def _picture(picture: Picture) -> Any:
 
 
 def _table(table: Table) -> Any:
-    """As HTML, with the first cell of each row as its heading."""
+    """A table as HTML, with the first cell of each row as its heading."""
     from markupsafe import Markup
 
     numeric = [heading.endswith("#") for heading in table.headings]

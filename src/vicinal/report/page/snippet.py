@@ -2,12 +2,11 @@
 
 import platform
 from importlib.metadata import version
-from typing import Any
 
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.base import BaseEstimator, clone
 
 from vicinal import __version__
+from vicinal.pipelines import steps_of
 
 __all__ = ["python_snippet", "versions"]
 
@@ -19,7 +18,7 @@ def versions() -> str:
     return ", ".join([f"vicinal {__version__}", *parts, f"Python {platform.python_version()}"])
 
 
-def python_snippet(model: Any, supervised: bool, data_name: str | None = None) -> str:
+def python_snippet(model: BaseEstimator, supervised: bool, data_name: str | None = None) -> str:
     """Code that makes the model again, with its parameters.
 
     Parameters
@@ -47,8 +46,7 @@ def python_snippet(model: Any, supervised: bool, data_name: str | None = None) -
     model.fit(X)
     """
     fresh = clone(model)
-    steps = [step for _, step in fresh.steps] if isinstance(fresh, Pipeline) else [fresh]
-    imports = sorted({_import(step) for step in [fresh, *steps]})
+    imports = sorted({_import(part) for part in [fresh, *steps_of(fresh)]})
     where = f" of {data_name}" if data_name else ""
     known = f"# X: the rows{where}" + ("; y: their classes" if supervised else "")
     made = fresh.__repr__(N_CHAR_MAX=10**6)
@@ -58,7 +56,7 @@ def python_snippet(model: Any, supervised: bool, data_name: str | None = None) -
     return "\n".join([head, *imports, "", known, *shortened, f"model = {made}", fit])
 
 
-def _import(estimator: Any) -> str:
+def _import(estimator: BaseEstimator) -> str:
     """How a user imports its class."""
     module, name = type(estimator).__module__, type(estimator).__name__
     if module.split(".")[0] == "vicinal":

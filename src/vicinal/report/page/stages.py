@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
-from vicinal.report.models import check_names, last_step, without_names
+from vicinal.pipelines import steps_before, steps_of
+from vicinal.report.numbers.features import check_names
+from vicinal.report.numbers.fitted import fitted_model, without_names
 
 __all__ = ["Stage", "feature_names", "stages_of"]
 
@@ -27,7 +29,7 @@ class Stage:
     points: NDArray
 
 
-def stages_of(model: Any, X: ArrayLike, what: str = "X") -> list[Stage]:
+def stages_of(model: BaseEstimator, X: ArrayLike, what: str = "X") -> list[Stage]:
     """The rows raw, after the steps before the model where there are any, and learned.
 
     Parameters
@@ -53,15 +55,15 @@ def stages_of(model: Any, X: ArrayLike, what: str = "X") -> list[Stage]:
     >>> [(stage.name, stage.points.shape[1]) for stage in stages_of(model, X)]
     [('Raw features', 4), ('After StandardScaler', 4), ('Learned', 2)]
     """
-    last = last_step(model)
+    last = fitted_model(model)
     raw = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name=what)
     stages = [Stage("Raw features", _finite(raw, what, "itself"))]
     with without_names():
         prepared: Any = X
-        if isinstance(model, Pipeline) and len(model.steps) > 1:
-            before = model[:-1]
+        before = steps_before(model)
+        if before is not None:
             prepared = before.transform(X)
-            names = ", ".join(type(step).__name__ for _, step in before.steps)
+            names = ", ".join(type(step).__name__ for step in steps_of(before))
             stages.append(Stage(f"After {names}", _finite(_dense(prepared), what, names)))
         placed = _finite(_placed(last, prepared), what, type(last).__name__)
         return [*stages, Stage("Learned", placed)]
@@ -80,7 +82,7 @@ def _finite(points: NDArray, what: str, where: str) -> NDArray:
     return points
 
 
-def _placed(model: Any, X: Any) -> NDArray:
+def _placed(model: BaseEstimator, X: Any) -> NDArray:
     """Coordinates the model gives to rows."""
     if hasattr(model, "transform"):
         Z = model.transform(X)
@@ -104,7 +106,7 @@ def _dense(Z: Any) -> NDArray:
     return np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z, dtype=np.float64)
 
 
-def feature_names(model: Any, X: Any, given: Any = None) -> list[str]:
+def feature_names(model: BaseEstimator, X: Any, given: Any = None) -> list[str]:
     """Names of the raw features: as given, of the data's columns, of the fit, or x0, x1, ..."""
     choices = (given, getattr(X, "columns", None), getattr(model, "feature_names_in_", None))
     named = next((names for names in choices if names is not None), None)

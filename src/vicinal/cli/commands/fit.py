@@ -1,0 +1,156 @@
+"""``vicinal fit``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vicinal import __version__
+from vicinal.cli import options
+from vicinal.cli.command import Command
+from vicinal.cli.families import Family
+from vicinal.cli.fitting import FitPlan, Fitted, fit_and_judge, rows_to_fit, save
+from vicinal.cli.groups import Choosing, Reading, Speaking
+from vicinal.cli.overwriting import check_file, refuse_overwriting
+from vicinal.cli.progress import progress_of_fits
+from vicinal.cli.screens import show_facts, show_json, size
+from vicinal.cli.settings import merge
+from vicinal.cli.wording import counted
+
+__all__ = ["FIT"]
+
+
+_Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Write the model to this file.")
+]
+_Model = Annotated[
+    Family,
+    typer.Option(
+        "--model",
+        "-m",
+        help="nca learns a projection and classifier, local a density without classes, "
+        "coincidence a metric for nearest neighbors.",
+    ),
+]
+_Components = Annotated[
+    int | None,
+    typer.Option("--components", "-d", metavar="N", help="Project to so many dimensions."),
+]
+_Standardize = Annotated[
+    bool | None,
+    typer.Option(
+        "--standardize/--no-standardize",
+        help="Give all features mean 0 and variance 1 first. This is the default for nca "
+        "and coincidence, which start from distances.",
+        show_default=False,
+    ),
+]
+_TestSize = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Hold rows out, e.g. 0.2 of them, and score them."),
+]
+_Engine = Annotated[
+    str | None, typer.Option(help="Choose how sums over pairs are computed.", metavar="NAME")
+]
+
+
+def fit(
+    data: options.Data,
+    output: _Output,
+    model: _Model = Family.nca,
+    target: options.Target = None,
+    components: _Components = None,
+    standardize: _Standardize = None,
+    test_size: _TestSize = None,
+    seed: options.Seed = None,
+    engine: _Engine = None,
+    jobs: options.Jobs = None,
+    settings: options.Settings = None,
+    *,
+    choosing: Choosing,
+    drop_missing: options.DropMissing = False,
+    reading: Reading,
+    as_json: options.AsJson = False,
+    speaking: Speaking,
+) -> None:
+    """Fit a model to a table and save it.
+
+    Columns of numbers are learned from; the target is not. The file holds a
+    plain scikit-learn estimator or pipeline: vicinal.load("model.skops").
+    """
+    with speaking.running() as interrupts:
+        direct = {
+            "n_components": ("--components", components),
+            "random_state": ("--seed", seed),
+            "engine": ("--engine", engine),
+            "n_jobs": ("--jobs", jobs),
+        }
+        parameters = merge(model.estimator, f"--model {model.value}", settings or [], direct)
+        plan = FitPlan(model, parameters, standardize, test_size, seed)
+        check_file(output, "model")
+        refuse_overwriting({"--output": output}, data)
+        table = reading.table(data)
+        rows = rows_to_fit(table, choosing.selection, target, model, drop_missing)
+        with progress_of_fits(interrupts, quiet=speaking.quiet):
+            done = fit_and_judge(plan, rows)
+        interrupts.check()
+        save(done, output, data)
+        if as_json:
+            show_json(_facts(done, output, data))
+        else:
+            show_facts(_words(done, output), title=f"{type(done.estimator).__name__}, fitted")
+
+
+FIT = Command(
+    fit,
+    examples=(
+        "vicinal fit iris.csv --target species -d 2 -o iris.skops",
+        "vicinal fit wine.csv -t cultivar --test-size 0.25 --seed 0 -o wine.skops",
+        "vicinal fit wine.csv -t cultivar -m local --set gaussian=search -o w.skops",
+        "cat wine.csv | vicinal fit - -t cultivar -m coincidence -o wine.skops",
+    ),
+)
+
+
+def _facts(done: Fitted, output: Path, data: Path) -> dict[str, Any]:
+    """What machines are told."""
+    from vicinal.facts import fact_values
+
+    rows = done.rows
+    return {
+        "version": __version__,
+        "file": str(output),
+        "bytes": output.stat().st_size,
+        "data": str(data),
+        "model": done.plan.family.value,
+        "class": type(done.estimator).__name__,
+        "rows": len(rows),
+        "columns": list(rows.columns.sources),
+        "features": rows.columns.features,
+        "target": rows.columns.target,
+        "classes": getattr(done.estimator, "classes_", None),
+        "standardized": done.plan.is_standardized,
+        "seconds": done.seconds,
+        **fact_values(done.estimator),
+        "test": done.test and done.test.facts,
+    }
+
+
+def _words(done: Fitted, output: Path) -> dict[str, str]:
+    """What people are told."""
+    from vicinal.facts import duration, facts_in_words
+
+    columns, classes = done.rows.columns, getattr(done.estimator, "classes_", None)
+    words = {
+        "Rows": str(len(done.rows)),
+        "Features": columns.told,
+    }
+    if classes is not None:
+        words[f"Classes ({columns.target})"] = counted(classes.tolist())
+    words["Standardized"] = "yes" if done.plan.is_standardized else "no"
+    words |= facts_in_words(done.estimator, leave_out=("Classes", "Time of the updates"))
+    words["Time"] = duration(done.seconds)
+    if done.test is not None:
+        words |= {f"{name}, held out": value for name, value in done.test.words.items()}
+    words["Saved"] = f"{output} ({size(output.stat().st_size)})"
+    return words

@@ -1,0 +1,1 @@
+"""The displays, a file for each; `vicinal.report` has all of them."""

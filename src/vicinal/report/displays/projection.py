@@ -1,0 +1,284 @@
+"""ProjectionDisplay: points in the plane, by class, with queries among them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+
+from vicinal.report.drawing.axes import equal_units, frame
+from vicinal.report.drawing.base import BaseDisplay
+from vicinal.report.drawing.classes import Classes, class_labels, names_note
+from vicinal.report.drawing.labels import draw_labels, name_size
+from vicinal.report.drawing.points import crop, draw_points, outside_note
+from vicinal.report.drawing.queries import STAR_SIZE, Queries, nearest_rows
+from vicinal.report.numbers.fitted import projected, titled
+from vicinal.report.numbers.plane import Plane, in_the_plane, sample, sample_note
+from vicinal.report.support import require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection, PathCollection
+    from matplotlib.text import Annotation
+
+__all__ = ["ProjectionDisplay", "in_the_plane"]
+
+
+class ProjectionDisplay(BaseDisplay):
+    """Picture of points projected to the plane, colored and named by class.
+
+    Classes are named amid their points rather than in a legend. Both axes have
+    the same unit, since distances are what a projection is about.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        Projected points. Of more than two components the plane of largest
+        variance is shown; one component is shown as a strip per class.
+    labels : array-like of shape (n_samples,), optional
+        Class of each point. None: all points have one color.
+    class_names : sequence of str, optional
+        Names in the order of the sorted classes. None: the labels themselves.
+    title : str, optional
+        Title of the picture.
+    queries : array-like of shape (n_queries, n_components), optional
+        Further points, each marked by a star in a ring.
+    query_names : sequence of str, optional
+        None: "query", or numbers from 1 where there are several.
+    query_neighbors : array-like of int, shape (n_queries, k), optional
+        Rows of `embedding` that lines lead to from each query.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What `plot` drew on.
+    figure_ : matplotlib Figure
+        The figure that holds it.
+    points_ : list of matplotlib PathCollection
+        The points, one collection for each shape of mark.
+    names_ : list of matplotlib Annotation
+        Names of classes and of queries.
+    queries_ : matplotlib PathCollection or None
+        The stars.
+    lines_ : matplotlib LineCollection or None
+        Lines from queries to their neighbors.
+    note_ : matplotlib Annotation or None
+        What is said below the picture.
+
+    See Also
+    --------
+    ProjectionDisplay.from_estimator : Project with a fitted model, then plot.
+    ProjectionDisplay.from_predictions : Plot projected points.
+
+    Notes
+    -----
+    Of more than 20 000 points a sample is drawn, always the same one, in which
+    every class keeps its share and, of not too many, at least one point; of more
+    than 40 classes the 40 largest are named, and the others are gray; a few points
+    so far away that they would crowd all others into a corner lie outside the
+    frame. Each is said below the picture.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal import NeighborhoodComponents
+    >>> from vicinal.report import ProjectionDisplay
+    >>> iris = load_iris()
+    >>> model = NeighborhoodComponents(n_components=2).fit(iris.data, iris.target)
+    >>> display = ProjectionDisplay(
+    ...     model.transform(iris.data), iris.target, class_names=iris.target_names
+    ... )
+    >>> display = display.plot(ax=Figure().subplots())
+    >>> [text.get_text() for text in display.ax_.texts]
+    ['setosa', 'versicolor', 'virginica']
+    """
+
+    points_: "list[PathCollection]"
+    names_: "list[Annotation]"
+    queries_: "PathCollection | None"
+    lines_: "LineCollection | None"
+
+    def __init__(
+        self,
+        embedding: ArrayLike,
+        labels: ArrayLike | None = None,
+        class_names: Sequence[str] | None = None,
+        title: str | None = None,
+        *,
+        queries: ArrayLike | None = None,
+        query_names: Sequence[str] | None = None,
+        query_neighbors: ArrayLike | None = None,
+    ) -> None:
+        self.embedding = embedding
+        self.labels = labels
+        self.class_names = class_names
+        self.title = title
+        self.queries = queries
+        self.query_names = query_names
+        self.query_neighbors = query_neighbors
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        *,
+        class_names: Sequence[str] | None = None,
+        title: str | None = None,
+        queries: ArrayLike | None = None,
+        query_names: Sequence[str] | None = None,
+        n_neighbors: int = 0,
+    ) -> "ProjectionDisplay":
+        """Project points with a fitted model and plot them.
+
+        Parameters
+        ----------
+        estimator : fitted transformer or pipeline
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Class of each point.
+        ax : matplotlib Axes, optional
+            Where to draw. None: a new figure.
+        class_names : sequence of str, optional
+            Names in the order of the sorted classes.
+        title : str, optional
+            None: the name of the model.
+        queries : array-like of shape (n_queries, n_features), optional
+            Further points to project and to mark.
+        query_names : sequence of str, optional
+        n_neighbors : int, default=0
+            Draw lines from each query to so many of its nearest points.
+
+        Returns
+        -------
+        ProjectionDisplay
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from sklearn.datasets import load_iris
+        >>> from vicinal import NeighborhoodComponents
+        >>> from vicinal.report import ProjectionDisplay
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = NeighborhoodComponents(n_components=2).fit(X, y)
+        >>> display = ProjectionDisplay.from_estimator(
+        ...     model, X, y, ax=Figure().subplots(), queries=[[6.0, 3.0, 4.8, 1.7]], n_neighbors=3
+        ... )
+        >>> display.ax_.get_title(), len(display.lines_.get_segments())
+        ('NeighborhoodComponents', 3)
+        """
+        require_matplotlib("ProjectionDisplay.from_estimator")
+        return cls.from_predictions(
+            projected(estimator, X),
+            y,
+            ax,
+            class_names=class_names,
+            title=titled(title, estimator),
+            queries=None if queries is None else projected(estimator, queries),
+            query_names=query_names,
+            n_neighbors=n_neighbors,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        embedding: ArrayLike,
+        labels: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        *,
+        class_names: Sequence[str] | None = None,
+        title: str | None = None,
+        queries: ArrayLike | None = None,
+        query_names: Sequence[str] | None = None,
+        n_neighbors: int = 0,
+    ) -> "ProjectionDisplay":
+        """Plot points that have been projected already.
+
+        Parameters
+        ----------
+        embedding : array-like of shape (n_samples, n_components)
+        labels : array-like of shape (n_samples,), optional
+            Class of each point.
+        ax : matplotlib Axes, optional
+            Where to draw. None: a new figure.
+        class_names : sequence of str, optional
+            Names in the order of the sorted classes.
+        title : str, optional
+        queries : array-like of shape (n_queries, n_components), optional
+            Further points to mark.
+        query_names : sequence of str, optional
+        n_neighbors : int, default=0
+            Draw lines from each query to so many of its nearest points, in all
+            components.
+
+        Returns
+        -------
+        ProjectionDisplay
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from matplotlib.figure import Figure
+        >>> from vicinal.report import ProjectionDisplay
+        >>> Z = np.random.default_rng(0).normal(size=(100, 2))
+        >>> display = ProjectionDisplay.from_predictions(Z, ax=Figure().subplots())
+        >>> display.names_
+        []
+        """
+        require_matplotlib("ProjectionDisplay.from_predictions")
+        display = cls(
+            embedding,
+            labels,
+            class_names,
+            title,
+            queries=queries,
+            query_names=query_names,
+            query_neighbors=nearest_rows(embedding, queries, n_neighbors),
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax: "Axes | None" = None) -> "ProjectionDisplay":
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw. None: a new figure.
+
+        Returns
+        -------
+        ProjectionDisplay
+            With `ax_`, `figure_` and the artists set.
+        """
+        ax = self._begin(ax)
+        embedding = check_array(self.embedding, dtype=np.float64, input_name="embedding")
+        classes = Classes.of(self.labels, self.class_names, len(embedding))
+        plane = Plane.widest(embedding)
+        points = plane.place(embedding, classes.groups)
+        asked = self.queries, self.query_names, self.query_neighbors
+        queries = Queries.of(*asked, plane, len(points))
+        shown = sample(classes.codes, also=queries.neighbors.ravel())
+        self.points_ = draw_points(ax, points[shown], classes.groups[shown], classes)
+        frame(ax)
+        names, tops = class_labels(points, classes), queries.stars
+        if embedding.shape[1] > 1:
+            equal_units(ax)
+        else:
+            tops = np.add(tops, (0.0, 0.7))  # no axis widens to make room for the names of queries
+        crop(ax, points[shown], np.vstack([*(name.anchor for name in names), queries.stars, tops]))
+        self.queries_, self.lines_ = queries.draw(ax, points)
+        self._finish(
+            plane.note,
+            sample_note(len(shown), len(points)),
+            names_note(classes),
+            outside_note(ax, points[shown]),
+            queries.note,
+        )
+        labels = names + queries.labels()
+        self.names_ = draw_labels(ax, labels, name_size(labels), queries.stars, STAR_SIZE)
+        return self

@@ -1,0 +1,1 @@
+"""How displays draw: axes, colors, points and their classes, names, and what stands around them."""

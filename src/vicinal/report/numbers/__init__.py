@@ -1,0 +1,1 @@
+"""What displays show: read from fitted models, or computed from points; nothing is drawn here."""
