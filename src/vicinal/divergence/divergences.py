@@ -11,7 +11,7 @@ from vicinal.divergence.gaussians import LocalGaussians
 from vicinal.divergence.kernels import Frames
 from vicinal.inputs.checks import check_choice
 
-__all__ = ["DIVERGENCES", "Divergence", "divergence_named"]
+__all__ = ["DIVERGENCES", "Divergence", "check_symmetric", "divergence_named"]
 
 # Values of all pairs of two sets of Gaussians; see `Divergence`.
 Tile = Callable[[LocalGaussians, LocalGaussians, bool], NDArray]
@@ -122,3 +122,13 @@ DIVERGENCES: dict[str, Divergence] = {
 def divergence_named(name: str) -> Divergence:
     """The divergence that users call so; any other name is refused with the list of all."""
     return DIVERGENCES[check_choice("divergence", name, DIVERGENCES)]
+
+
+def check_symmetric(name: str, who: str) -> None:
+    """Refuse a divergence that is another one the other way round, on behalf of `who`."""
+    if not divergence_named(name).symmetric:
+        others = ", ".join(repr(other.name) for other in DIVERGENCES.values() if other.symmetric)
+        raise ValueError(
+            f"divergence={name!r} depends on which of two points comes first, and {who} needs one "
+            f"that does not: use one of {others}."
+        )

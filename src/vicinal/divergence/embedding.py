@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.divergence.divergences import DIVERGENCES, divergence_named
+from vicinal.divergence.divergences import check_symmetric
 from vicinal.divergence.energy import best_size, laplacian_energy
 from vicinal.divergence.graph import check_connected, symmetric, without_last
 from vicinal.divergence.learners import (
@@ -254,7 +254,7 @@ class DivergenceEmbedding(
         return in_precision(extended, self.embedding_.dtype, "coordinates")
 
     def _keep(self, **found: Any) -> None:
-        """Attributes of what was found, and none of what was not."""
+        """Set attributes to what was found, and leave out what was not."""
         for name, value in found.items():
             if value is not None:
                 setattr(self, name, value)
@@ -283,7 +283,7 @@ class DivergenceEmbedding(
         return min(learner.graph_neighbors(self, n_samples), n_samples - 1)
 
     def _divergences(self, learner: Learner, space: DivergenceSpace) -> Divergences:
-        """Those that the learner needs."""
+        """The divergences of the training points that the learner needs."""
         found = space.divergences()
         if learner.graph is Graph.JOINED and self.disconnected == "connect":
             return space.joined(found)
@@ -320,7 +320,7 @@ class DivergenceEmbedding(
         check_choice("lle_weights", self.lle_weights, ("distances", "coordinates"))
         if self.scale is not None and check_nonnegative("scale", self.scale) == 0:
             raise ValueError("scale=0 makes every affinity 0: it must be positive.")
-        self._check_divergence()
+        check_symmetric(self.divergence, "DivergenceEmbedding")
         if learner.graph is None:
             self._check_no_graph()
         if learner.all_pairs:
@@ -332,14 +332,6 @@ class DivergenceEmbedding(
             )
         self._check_method_params(learner, n_samples)
         self._check_size(n_samples)
-
-    def _check_divergence(self) -> None:
-        if not divergence_named(self.divergence).symmetric:
-            symmetric_ones = ", ".join(d.name for d in DIVERGENCES.values() if d.symmetric)
-            raise ValueError(
-                f'divergence="{self.divergence}" depends on which of two points comes first, and '
-                f"coordinates have distances that do not: use one of {symmetric_ones}."
-            )
 
     def _check_no_graph(self) -> None:
         """Refuse parameters of a graph where there is none."""

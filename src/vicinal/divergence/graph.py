@@ -6,7 +6,6 @@ lengths. scipy keeps neither where graphs are added or converted to another type
 
 import warnings
 from itertools import pairwise as neighboring
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,8 @@ def graph_of(
 ) -> csr_matrix:
     """Each Gaussian itself, divergence 0, and its k nearest others: k + 1 entries in every row.
 
-    Nearest of all, or of those `among` stands for in its row, shape (n, n_candidates).
+    They are the nearest of all, or of the positions that `among` has in its row, shape
+    (n, n_candidates).
     """
     positions, values = comparison.nearest(P, None, k, among)
     own = np.arange(len(P))[:, None]
@@ -51,11 +51,11 @@ def graph_between(
     k: int,
     among: NDArray | None = None,
 ) -> csr_matrix:
-    """The k nearest P of every Q, shape (len(Q), len(P))."""
+    """The k nearest P of every Q, of all or of those in the rows of `among`: (len(Q), len(P))."""
     return _csr(*comparison.nearest(Q, P, k, among), len(P))
 
 
-def rooted(divergences: Any) -> Any:
+def rooted(divergences: NDArray | csr_matrix) -> NDArray | csr_matrix:
     """Square roots, of an array or of a graph's edges, which stay in their order."""
     if isinstance(divergences, np.ndarray):
         return np.sqrt(divergences)
@@ -63,7 +63,7 @@ def rooted(divergences: Any) -> Any:
 
 
 def with_lengths(graph: csr_matrix, lengths: NDArray) -> csr_matrix:
-    """The same edges in the same order, of other lengths."""
+    """A graph of these edges, in their order, with other lengths."""
     return csr_matrix((lengths, graph.indices, graph.indptr), shape=graph.shape)
 
 
@@ -81,7 +81,7 @@ def from_edges(row: NDArray, column: NDArray, lengths: NDArray, n: int) -> csr_m
 
 
 def symmetric(graph: csr_matrix) -> csr_matrix:
-    """With every edge in both directions, the longer of two."""
+    """The graph with every edge in both directions, the longer of two."""
     edges = graph.tocoo()
     return from_edges(edges.row, edges.col, edges.data, graph.shape[0])
 

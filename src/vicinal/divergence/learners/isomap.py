@@ -36,7 +36,7 @@ class PathMap:
         return path_lengths(self.graph)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the lengths, n × n numbers that the graph has, too."""
+        """The state without the lengths, n × n numbers that follow from the graph."""
         parts = (self.graph.data, self.graph.indices, self.graph.indptr)
         return {"scaling": self.scaling, "parts": parts}
 

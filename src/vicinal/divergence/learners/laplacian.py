@@ -116,7 +116,7 @@ def _without_loops(graph: csr_matrix) -> csr_matrix:
 
 
 def _affinities(graph: csr_matrix, scale: float) -> csr_matrix:
-    """exp(-d / σ) on the edges of a graph (section 4.1)."""
+    """The graph with affinities exp(-d / σ) on its edges (section 4.1)."""
     with np.errstate(over="ignore"):  # farther than any number: no affinity
         return with_lengths(graph, np.exp(-graph.data / scale))
 

@@ -12,7 +12,7 @@ _OURS = ("metric", "method", "n_components", "precomputed_knn", "n_neighbors")
 
 
 def further_params(settings: Settings) -> dict[str, Any]:
-    """Those that the user gives."""
+    """The further parameters that the user gives."""
     return settings.method_params or {}
 
 
