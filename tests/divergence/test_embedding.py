@@ -3,7 +3,6 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_s_curve
@@ -12,13 +11,12 @@ from sklearn.manifold import Isomap, LocallyLinearEmbedding, trustworthiness
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import DivergenceEmbedding, DivergenceNeighbors
-from vicinal.divergence.embedding import METHODS, WITH_TRANSFORM
 from vicinal.divergence.energy import best_size, laplacian_energy
 from vicinal.divergence.graph import symmetric
-from vicinal.divergence.laplacian import _without_loops, laplacian_eigenmaps
-from vicinal.divergence.lle import embedded, gram_of_coordinates, gram_of_distances, weights_of
-from vicinal.divergence.mds import classical_scaling
-from vicinal.divergence.spectral import largest_eigenpairs, smallest_eigenpairs
+from vicinal.divergence.learners import LEARNERS, learners_that
+
+METHODS = tuple(LEARNERS)
+WITH_TRANSFORM = learners_that(lambda learner: learner.extend is not None)
 
 every_dtype = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 LIGHT = {"tsne": {"method_params": {"max_iter": 300}, "n_jobs": 1}}
@@ -120,88 +118,6 @@ def test_equal_shapes_leave_lle_what_it_is():
         assert_allclose(np.abs(ours.transform(new)), np.abs(theirs.transform(new)), atol=1e-4)
 
 
-# --------------------------------------------------------------------------- parts of the learners
-
-
-def test_scaling_of_euclidean_distances_gives_them_back():
-    rng = np.random.default_rng(0)
-    X, new = rng.normal(size=(40, 3)), rng.normal(size=(5, 3))
-    found = classical_scaling(np.square(cdist(X, X)), 3, rng)
-    assert_allclose(cdist(found.coordinates, found.coordinates), cdist(X, X), atol=1e-8)
-    extended = found.extended(np.square(cdist(new, X)))
-    assert_allclose(cdist(extended, found.coordinates), cdist(new, X), atol=1e-8)
-
-
-def test_scaling_clips_what_no_space_has():
-    squared = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 9.0], [1.0, 9.0, 0.0]])  # 3 > 1 + 1
-    found = classical_scaling(squared, 3, np.random.default_rng(0))
-    assert (found.eigenvalues >= 0).all()
-    assert np.isfinite(found.coordinates).all()
-    assert np.isfinite(found.extended(squared)).all()
-
-
-def test_laplacian_coordinates_are_eigenvectors_and_nystrom_keeps_them(iris):
-    graph = symmetric(DivergenceNeighbors(n_graph_neighbors=60).fit_transform(iris))
-    found = laplacian_eigenmaps(graph, 3, None, np.random.default_rng(0))
-    assert_allclose(found.eigenvalues[0], 1.0)
-    # The extension is the equation D⁻¹ W φ = μ φ itself: training points stay where they are.
-    extended = found.extended(_without_loops(graph))
-    assert_allclose(extended, found.coordinates, rtol=1e-8, atol=1e-12)
-
-
-def test_weights_rebuild_what_can_be_rebuilt():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(6, 2))
-    true = np.array([0.2, 0.3, 0.5])
-    queries = (true @ X[:3])[None]
-    near = np.array([[0, 1, 2]])
-    weights = weights_of(gram_of_coordinates(X, queries, near))
-    assert_allclose(weights.sum(), 1.0)
-    assert_allclose(weights[0] @ X[:3], queries[0], atol=0.02)
-    squared, between = cdist(queries, X[:3]) ** 2, cdist(X[:3], X[:3])[None] ** 2
-    assert_allclose(
-        gram_of_distances(squared, between), gram_of_coordinates(X, queries, near), atol=1e-12
-    )
-
-
-def test_gram_of_no_distances_is_positive():
-    squared = np.ones((1, 3))
-    between = 9.0 * (1 - np.eye(3))[None]  # neighbors farther from each other than allowed
-    assert np.linalg.eigvalsh(gram_of_distances(squared, between)).min() >= -1e-12
-
-
-def test_sparse_and_dense_eigensolvers_agree():
-    X, _ = make_s_curve(150, random_state=0)
-    graph = symmetric(DivergenceNeighbors(n_graph_neighbors=12, gamma=0.05).fit_transform(X))
-    near = DivergenceNeighbors(n_graph_neighbors=12, gamma=0.05).fit_transform(X)
-    near = near.indices.reshape(150, -1)[:, 1:]
-    weights = weights_of(gram_of_coordinates(X, X, near))
-
-    def both():
-        rng = np.random.default_rng(0)
-        return (
-            laplacian_eigenmaps(graph, 2, None, rng).coordinates,
-            embedded(near, weights, 2, rng),
-        )
-
-    dense = both()
-    with patch("vicinal.divergence.spectral._DENSE_UP_TO", 0):
-        for one, other in zip(dense, both(), strict=True):
-            assert_allclose(one, other, atol=1e-6)
-
-
-def test_eigenpairs_are_in_order_with_signs_fixed():
-    rng = np.random.default_rng(0)
-    F = rng.normal(size=(20, 20))
-    A = F @ F.T
-    values, vectors = largest_eigenpairs(A, 3, rng)
-    assert (np.diff(values) < 0).all()
-    assert_allclose(A @ vectors, vectors * values, atol=1e-9)
-    assert (vectors[np.abs(vectors).argmax(axis=0), range(3)] > 0).all()
-    values, _ = smallest_eigenpairs(A, 3, rng)
-    assert (np.diff(values) > 0).all()
-
-
 # ----------------------------------------------------------------------- graphs of several parts
 
 
@@ -298,19 +214,6 @@ def test_umap_missing_is_said_with_the_remedy(iris):
         pytest.raises(ImportError, match=r"vicinal\[umap\]"),
     ):
         DivergenceEmbedding(method="umap").fit(iris)
-
-
-def test_twins_stay_neighbors():
-    graph = csr_matrix(([0.0, 2.0, 3.0, 0.0], ([0, 0, 1, 2], [1, 2, 2, 2])), shape=(3, 3))
-    both = symmetric(graph)
-    assert both.nnz == 7
-    assert (both != both.T).nnz == 0
-    found = laplacian_eigenmaps(both, 1, 1.0, np.random.default_rng(0))
-    # The twins have the strongest edge of all, exp(0) = 1: without it they would drift apart.
-    W = np.exp(-np.array([[np.inf, 0, 2], [0, np.inf, 3], [2, 3, np.inf]]))
-    degrees = W.sum(axis=1)
-    values = np.linalg.eigvalsh(W / np.sqrt(np.outer(degrees, degrees)))
-    assert_allclose(found.eigenvalues, values[::-1][:2], atol=1e-12)
 
 
 # --------------------------------------------------------------------------------- hostile data

@@ -7,7 +7,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from vicinal import DivergenceNeighbors
-from vicinal.divergence.graph import connected, rooted, symmetric, with_lengths, without_last
+from vicinal.divergence.graph import rooted, symmetric, with_lengths, without_last
+from vicinal.divergence.neighbors import space_of
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_connecting_adds_the_shortest_edges_and_drops_none(discrete, k):
     n, labels = connected_components(graph, directed=False)
     assert n > 1
     with pytest.warns(UserWarning, match=f"has {n} components"):
-        whole = connected(graph, model._comparison, model.gaussians_)
+        whole = space_of(model).joined(graph)
     assert connected_components(whole, directed=False)[0] == 1
     before, after = edges(graph), edges(whole)
     assert set(before) <= set(after)

@@ -41,7 +41,7 @@ class Spectrum(NamedTuple):
 
     @property
     def mean(self) -> NDArray:
-        """tr(C) / d."""
+        """Mean eigenvalue, tr(C) / d."""
         return self.values.sum(axis=1) / self.n_features
 
     @property
@@ -107,7 +107,9 @@ def of_trace_one(spectrum: Spectrum, gamma: float) -> Eigenvalues:
 def frank_wolfe(
     spectrum: Spectrum, gamma: float, max_iter: int = 1000, tol: float = 1e-4
 ) -> Eigenvalues:
-    """The same by Algorithm 1: S moves towards the leading eigenvectors of S⁻¹ - R.
+    """Inverse of the likeliest S of trace 1 (problem 6), by Algorithm 1, step by step.
+
+    S moves towards the leading eigenvectors of S⁻¹ - R.
 
     It starts at I/d, where the gradient is defined, and goes as far as is best. Of equally
     leading eigenvectors none is preferred, so that S keeps the eigenvectors of R, and one value

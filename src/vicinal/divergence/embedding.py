@@ -1,25 +1,27 @@
 """DivergenceEmbedding: the estimator."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.divergence.divergences import SQUARED
+from vicinal.divergence.divergences import check_symmetric
 from vicinal.divergence.energy import best_size, laplacian_energy
-from vicinal.divergence.graph import check_connected, connected, rooted, symmetric, without_last
-from vicinal.divergence.isomap import isomap
-from vicinal.divergence.laplacian import laplacian_eigenmaps
+from vicinal.divergence.graph import check_connected, symmetric, without_last
+from vicinal.divergence.learners import (
+    Embedded,
+    Graph,
+    Learner,
+    learner_named,
+    learners_that,
+    one_of,
+)
 from vicinal.divergence.limits import check_room, in_precision
-from vicinal.divergence.lle import embedded, gram_of_coordinates, gram_of_distances, weights_of
-from vicinal.divergence.mds import classical_scaling
-from vicinal.divergence.neighbors import DivergenceNeighbors
-from vicinal.divergence.others import check_tsne, check_umap, most_tsne_neighbors, tsne, umap
+from vicinal.divergence.neighbors import DivergenceNeighbors, space_of
+from vicinal.divergence.space import Divergences, DivergenceSpace
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_count, check_nonnegative
 from vicinal.inputs.units import check_units
@@ -29,22 +31,15 @@ from vicinal.state import SavedStateMixin
 
 __all__ = ["DivergenceEmbedding"]
 
-METHODS = ("isomap", "laplacian", "lle", "mds", "tsne", "umap")
-WITH_TRANSFORM = ("isomap", "laplacian", "lle", "mds")
-
-_READ_BY_TRANSFORM = ("method", "divergence", "lle_weights")
-
-# Neighbors in the graph, where nothing is said.
-_GRAPH_NEIGHBORS = 15
-
 
 def _has_transform(model: "DivergenceEmbedding") -> bool:
     method = model._fitted_or_set("method")
-    if method in WITH_TRANSFORM:
+    with_transform = learners_that(lambda learner: learner.extend is not None)
+    if method in with_transform:
         return True
     raise AttributeError(
         f'method="{method}" has no transform for new points: use one of '
-        f"{', '.join(WITH_TRANSFORM)}."
+        f"{', '.join(with_transform)}."
     )
 
 
@@ -151,7 +146,7 @@ class DivergenceEmbedding(
     (178, 2)
     """
 
-    _map: Any  # PathMap, LaplacianMap or ScalingMap
+    _map: Any  # what the learner needs for new points
 
     def __init__(
         self,
@@ -210,12 +205,14 @@ class DivergenceEmbedding(
         self._check_parameters(len(points))
         self._forget("embedding_", "energies_", "eigenvalues_", "estimator_", "_map")
         # What `transform` reads: parameters may be set to others before it is called.
-        self._fitted_with = self._parameters(*_READ_BY_TRANSFORM)
+        self._fitted_with = self._parameters("method")
         rng = self._generator()
         self.n_neighbors_ = self._chosen_size(points, rng)
-        self.neighbors_ = self._neighbors(self.n_neighbors_, len(points))
-        embed: Callable[[NDArray, np.random.Generator], NDArray] = getattr(self, f"_{self.method}")
-        self.embedding_ = in_precision(embed(points, rng), points.dtype, "coordinates")
+        self.neighbors_ = self._neighbors(self.n_neighbors_, len(points)).fit(points)
+        learner, space = learner_named(self.method), space_of(self.neighbors_)
+        found = learner.embed(space, self._divergences(learner, space), self, rng)
+        self.embedding_ = in_precision(found.coordinates, points.dtype, "coordinates")
+        self._keep(_map=found.map, eigenvalues_=found.eigenvalues, estimator_=found.estimator)
         self._n_features_out = self.n_components
         return self
 
@@ -247,206 +244,139 @@ class DivergenceEmbedding(
         """
         check_is_fitted(self, "embedding_")
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        method = self._fitted_with["method"]
-        extend: Callable[[NDArray], NDArray] = getattr(self, f"_extend_{method}")
-        return in_precision(extend(points), self.embedding_.dtype, "coordinates")
+        learner, space = learner_named(self._fitted_with["method"]), space_of(self.neighbors_)
+        divergences = space.divergences_of(points)
+        if learner.graph is not None:  # the k nearest: training points count themselves, too
+            divergences = without_last(divergences)
+        found = Embedded(self.embedding_, getattr(self, "_map", None))
+        assert learner.extend is not None  # otherwise there is no transform
+        extended = learner.extend(space, divergences, points, found)
+        return in_precision(extended, self.embedding_.dtype, "coordinates")
 
-    # ------------------------------------------------------------------------------ each method
-
-    def _isomap(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        self._map = isomap(self._distances(self._connected_graph(X)), self.n_components, rng)
-        self.eigenvalues_ = self._map.scaling.eigenvalues
-        return self._map.scaling.coordinates
-
-    def _extend_isomap(self, X: NDArray) -> NDArray:
-        return self._map.extended(self._distances(self._new_graph(X)))
-
-    def _laplacian(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        graph = symmetric(self._connected_graph(X))
-        self._map = laplacian_eigenmaps(graph, self.n_components, self.scale, rng)
-        self.eigenvalues_ = self._map.eigenvalues
-        return self._map.coordinates
-
-    def _extend_laplacian(self, X: NDArray) -> NDArray:
-        return self._map.extended(self._new_graph(X))
-
-    def _lle(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        graph = self._connected_graph(X)
-        near = graph.indices.reshape(len(X), -1)[:, 1:]
-        weights = weights_of(self._gram(X, X, near, self._squared(graph)[:, 1:]))
-        return embedded(near, weights, self.n_components, rng)
-
-    def _extend_lle(self, X: NDArray) -> NDArray:
-        graph = self._new_graph(X)
-        near = graph.indices.reshape(len(X), -1)
-        gram = self._gram(self.neighbors_._fit_X, X, near, self._squared(graph))
-        return np.einsum("nk,nkc->nc", weights_of(gram), self.embedding_[near])
-
-    def _mds(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        squared = self._square(np.asarray(self.neighbors_.fit(X)._divergences()))
-        self._map = classical_scaling(squared, self.n_components, rng)
-        self.eigenvalues_ = self._map.eigenvalues
-        return self._map.coordinates
-
-    def _extend_mds(self, X: NDArray) -> NDArray:
-        return self._map.extended(self._square(np.asarray(self.neighbors_._divergences_of(X))))
-
-    def _tsne(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        params = {
-            "n_components": self.n_components,
-            "init": "random",  # the only one for distances
-            "random_state": int(rng.integers(2**31)),
-            "n_jobs": self.n_jobs,
-            "perplexity": self._perplexity(len(X)),
-        }
-        self.estimator_ = tsne(
-            self._distances(self._graph(X)), **{**params, **(self.method_params or {})}
-        )
-        return np.asarray(self.estimator_.embedding_)
-
-    def _umap(self, X: NDArray, rng: np.random.Generator) -> NDArray:
-        params = {
-            "n_components": self.n_components,
-            "random_state": int(rng.integers(2**31)),
-            "n_jobs": 1,  # with a random state it uses one anyway, and says so
-        }
-        self.estimator_ = umap(
-            self._distances(self._graph(X)), X, **{**params, **(self.method_params or {})}
-        )
-        return np.asarray(self.estimator_.embedding_)
+    def _keep(self, **found: Any) -> None:
+        """Set attributes to what was found, and leave out what was not."""
+        for name, value in found.items():
+            if value is not None:
+                setattr(self, name, value)
 
     # ---------------------------------------------------------------------------------- the graph
 
     def _neighbors(self, n_neighbors: int, n_samples: int) -> DivergenceNeighbors:
-        k = None if self.method == "mds" else self._n_graph_neighbors(n_samples)
         return DivergenceNeighbors(
             n_neighbors,
             radius=self.radius,
             divergence=self.divergence,
             covariance=self.covariance,
             gamma=self.gamma,
-            n_graph_neighbors=k,
+            n_graph_neighbors=self._n_graph_neighbors(n_samples),
             n_candidates=self.n_candidates,
             search=self.search,
             engine=self.engine,
             n_jobs=self.n_jobs,
         )
 
-    def _n_graph_neighbors(self, n_samples: int) -> int:
-        if self.n_graph_neighbors is not None:
+    def _n_graph_neighbors(self, n_samples: int) -> int | None:
+        """How many neighbors the graph has; None where there is none."""
+        learner = learner_named(self.method)
+        if learner.graph is None or self.n_graph_neighbors is not None:
             return self.n_graph_neighbors
-        wanted = _GRAPH_NEIGHBORS
-        if self.method == "tsne":
-            wanted = most_tsne_neighbors(self._perplexity(n_samples), n_samples)
-        return min(wanted, n_samples - 1)
+        return min(learner.graph_neighbors(self, n_samples), n_samples - 1)
 
-    def _perplexity(self, n_samples: int) -> float:
-        """Of t-SNE: at most a third of the points."""
-        return (self.method_params or {}).get("perplexity", min(30.0, (n_samples - 1) / 3.0))
-
-    def _graph(self, X: NDArray) -> csr_matrix:
-        return self.neighbors_.fit(X)._divergences()
-
-    def _new_graph(self, X: NDArray) -> csr_matrix:
-        """The k nearest training points of new ones."""
-        # There are k + 1, as training points count themselves.
-        return without_last(self.neighbors_._divergences_of(X))
-
-    def _connected_graph(self, X: NDArray) -> csr_matrix:
-        graph = self._graph(X)
-        if self.disconnected == "connect" and self.method != "lle":
-            return connected(graph, self.neighbors_._comparison, self.neighbors_.gaussians_)
-        check_connected(graph, self.method)
-        return graph
+    def _divergences(self, learner: Learner, space: DivergenceSpace) -> Divergences:
+        """The divergences of the training points that the learner needs."""
+        found = space.divergences()
+        if learner.graph is Graph.JOINED and self.disconnected == "connect":
+            return space.joined(found)
+        if learner.graph in (Graph.JOINED, Graph.WHOLE):
+            joined = one_of(lambda other: other.graph is Graph.JOINED)
+            others = one_of(lambda other: other.graph in (None, Graph.ANY))
+            check_connected(
+                found,
+                f'method="{learner.name}" needs one. Raise n_graph_neighbors; or use '
+                f'method={joined} with disconnected="connect", or {others}',
+            )
+        return found
 
     def _chosen_size(self, X: NDArray, rng: np.random.Generator) -> int:
         if not isinstance(self.n_neighbors, str):
             return int(self.n_neighbors)
 
         def energy(size: int) -> float:
-            graph = symmetric(self._neighbors(size, len(X)).fit(X)._divergences())
+            model = self._neighbors(size, len(X)).fit(X)
+            graph = symmetric(space_of(model).divergences())
             return laplacian_energy(graph, self.n_components + 1, self.scale, rng)
 
         chosen, self.energies_ = best_size(energy, len(X))
         return chosen
 
-    def _distances(self, graph: Any) -> Any:
-        """For methods that square them."""
-        return rooted(graph) if self._fitted_with["divergence"] in SQUARED else graph
-
-    def _square(self, values: NDArray) -> NDArray:
-        return values if self._fitted_with["divergence"] in SQUARED else np.square(values)
-
-    def _squared(self, graph: csr_matrix) -> NDArray:
-        """Squared distances of every row's neighbors."""
-        return self._square(graph.data.reshape(graph.shape[0], -1))
-
-    def _gram(self, X: NDArray, queries: NDArray, near: NDArray, squared: NDArray) -> NDArray:
-        """Gram matrices of neighbors around their points."""
-        if self._fitted_with["lle_weights"] == "coordinates":
-            return gram_of_coordinates(X, queries, near)
-        return gram_of_distances(squared, self._square(self.neighbors_._among(near)))
+    # ----------------------------------------------------------------------------- the parameters
 
     def _check_parameters(self, n_samples: int) -> None:
         check_count(
             "n_components", self.n_components, 1, n_samples - 1, " (number of other points)"
         )
-        check_choice("method", self.method, METHODS)
+        learner = learner_named(self.method)
         check_choice("disconnected", self.disconnected, ("raise", "connect"))
         check_choice("lle_weights", self.lle_weights, ("distances", "coordinates"))
         if self.scale is not None and check_nonnegative("scale", self.scale) == 0:
             raise ValueError("scale=0 makes every affinity 0: it must be positive.")
-        for name in ("n_graph_neighbors", "n_candidates"):
-            if self.method == "mds" and getattr(self, name) is not None:
-                raise ValueError(
-                    f'{name}={getattr(self, name)!r} has no meaning for method="mds", which takes '
-                    "all distances."
-                )
-        if self.method in ("isomap", "mds"):
+        check_symmetric(self.divergence, "DivergenceEmbedding")
+        if learner.graph is None:
+            self._check_no_graph()
+        if learner.all_pairs:
+            others = one_of(lambda other: not other.all_pairs)
             check_room(
                 f'all distances, for method="{self.method}",',
                 (n_samples, n_samples),
-                'use method="laplacian", "lle" or "umap", or fewer points',
+                f"use method={others}, or fewer points",
             )
-        self._check_method_params(n_samples)
+        self._check_method_params(learner, n_samples)
         self._check_size(n_samples)
 
+    def _check_no_graph(self) -> None:
+        """Refuse parameters of a graph where there is none."""
+        for name in ("n_graph_neighbors", "n_candidates"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f'{name}={getattr(self, name)!r} has no meaning for method="{self.method}", '
+                    "which takes all distances."
+                )
+
     def _check_size(self, n_samples: int) -> None:
-        """Of the neighborhoods."""
+        """Refuse sizes of neighborhoods that make no sense."""
         if not isinstance(self.n_neighbors, str):
             most = n_samples - 1 if self.radius is None else None
             why = " (number of other points)" if self.radius is None else ""
             check_count("n_neighbors", self.n_neighbors, 1, most, why)
             return
         check_choice("n_neighbors", self.n_neighbors, ("energy",))
-        if self.method == "mds":
-            raise ValueError('n_neighbors="energy" needs a graph, and method="mds" has none.')
+        if learner_named(self.method).graph is None:
+            raise ValueError(
+                f'n_neighbors="energy" needs a graph, and method="{self.method}" has none.'
+            )
         if self.radius is not None:
             raise ValueError(
                 f'n_neighbors="energy" has no meaning with radius={self.radius}, which makes the '
                 "neighborhoods."
             )
 
-    def _check_method_params(self, n_samples: int) -> None:
+    def _check_method_params(self, learner: Learner, n_samples: int) -> None:
         params = self.method_params or {}
         if not isinstance(params, dict):
             raise TypeError(f"method_params={params!r} must be a dict of parameters, or None.")
-        if self.method == "tsne":
-            perplexity, n_components = self._perplexity(n_samples), self.n_components
-            k = n_samples if self.n_graph_neighbors is None else self.n_graph_neighbors
-            check_tsne(params, perplexity, n_components, k, n_samples)
-        elif self.method == "umap":
-            check_umap(params, self.n_components, n_samples)
+        if learner.check_params is not None:
+            learner.check_params(self, n_samples)
         elif params:
+            others = one_of(lambda other: other.check_params is not None)
             raise ValueError(
-                f'method_params has no meaning for method="{self.method}": it is for "tsne" and '
-                '"umap".'
+                f'method_params has no meaning for method="{self.method}": it is for {others}.'
             )
 
     def _not_in_files(self) -> tuple[str, ...]:
-        """UMAP's object has compiled functions and all of the data."""
-        names = super()._not_in_files()
-        return (*names, "estimator_") if self._fitted_or_set("method") == "umap" else names
+        """What is left out of files: also an estimator that the learner does not save."""
+        unsaved = learners_that(lambda learner: not learner.saves_estimator)
+        more = ("estimator_",) if self._fitted_or_set("method") in unsaved else ()
+        return (*super()._not_in_files(), *more)
 
     def _fitted_or_set(self, name: str) -> Any:
         """A parameter as it was fitted, or, before that, as it is."""

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from vicinal.divergence.laplacian import laplacian_eigenmaps
+from vicinal.divergence.learners.laplacian import laplacian_eigenmaps
 
 __all__ = ["SIZES", "best_size", "laplacian_energy"]
 

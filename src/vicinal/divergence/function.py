@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from vicinal.divergence.divergences import DIVERGENCES, Comparison
-from vicinal.divergence.graph import divergences_of_pairs
+from vicinal.divergence.comparison import Comparison
+from vicinal.divergence.divergences import divergence_named
 from vicinal.divergence.limits import check_room, in_precision
 from vicinal.divergence.local import LocalModel
 from vicinal.divergence.neighbors import DivergenceNeighbors
-from vicinal.inputs.checks import check_choice
 from vicinal.inputs.pairs import check_positions
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
@@ -140,9 +139,8 @@ def paired(
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
     check_units(points)
     first, second = check_positions(pairs, len(points)).T
-    check_choice("divergence", divergence, DIVERGENCES)
+    comparison = Comparison(divergence_named(divergence), n_jobs=n_jobs)
     model = LocalModel(n_neighbors, covariance=covariance, gamma=gamma, n_jobs=n_jobs)
     model.check(len(points))
-    comparison = Comparison(divergence, n_jobs=n_jobs)
-    values = divergences_of_pairs(comparison, model.fit(points), first, second)
-    return in_precision(comparison.finished(values), points.dtype, "divergences")
+    values = comparison.pairs(model.fit(points), None, first, second)
+    return in_precision(values, points.dtype, "divergences")

@@ -64,12 +64,12 @@ class LocalGaussians:
 
     @property
     def n_features(self) -> int:
-        """d."""
+        """Number of features, d."""
         return int(self.means.shape[1])
 
     @property
     def rank(self) -> int:
-        """q, number of directions with a value of their own."""
+        """Number of directions with an eigenvalue of their own, q."""
         return int(self.vectors.shape[1])
 
     def __getitem__(self, rows: slice | NDArray) -> "LocalGaussians":
@@ -82,21 +82,21 @@ class LocalGaussians:
         )
 
     def least_variances(self) -> NDArray:
-        """Least eigenvalue of every covariance, shape (n,); where `diagonal` is given, a bound."""
+        """Least eigenvalue of every covariance, shape (n,); with `diagonal`, a bound."""
         if self.diagonal is not None:
             return np.asarray(self.diagonal.min(axis=1))
         least = self.values.min(axis=1)
         return least if self.rank == self.n_features else np.minimum(least, self.rest)
 
     def largest_variances(self) -> NDArray:
-        """The same of the largest ones."""
+        """Largest eigenvalue of every covariance, shape (n,); with `diagonal`, a bound."""
         largest = self.values.max(axis=1)
         if self.diagonal is not None:
             return np.asarray(largest + self.diagonal.max(axis=1))
         return largest if self.rank == self.n_features else np.maximum(largest, self.rest)
 
     def in_units_of(self, unit: float) -> "LocalGaussians":
-        """The same in other units, without rounding errors where these are a power of two."""
+        """These Gaussians in other units, without rounding errors for powers of two."""
         square = unit * unit
         return LocalGaussians(
             self.means / unit,
@@ -107,7 +107,7 @@ class LocalGaussians:
         )
 
     def covariances(self) -> NDArray:
-        """All of them, shape (n, d, d)."""
+        """All covariances as matrices, shape (n, d, d)."""
         weighted = self.vectors * (self.values - self.rest[:, None])[:, :, None]
         out = np.swapaxes(weighted, 1, 2) @ self.vectors
         every = np.arange(self.n_features)
@@ -117,14 +117,14 @@ class LocalGaussians:
         return out
 
     def complete(self) -> "LocalGaussians":
-        """The same with all eigenvectors, n × d × d numbers."""
+        """These Gaussians with all eigenvectors, n × d × d numbers."""
         if self.diagonal is not None:
             values, vectors = np.linalg.eigh(self.covariances())
             return LocalGaussians(self.means, _rows(vectors), values, self.rest)
         return self.of_rank(self.n_features)
 
     def of_rank(self, rank: int) -> "LocalGaussians":
-        """The same with more eigenvectors, of the directions of equal eigenvalue."""
+        """These Gaussians with more eigenvectors, of the directions of equal eigenvalue."""
         if rank == self.rank:
             return self
         # Columns of zeros get directions orthogonal to all others, and no more than are asked for.
@@ -193,7 +193,7 @@ def _at_most_once(gaussians: LocalGaussians) -> LocalGaussians:
 
 
 def _check_definite(gaussians: LocalGaussians, kind: str, gamma: float) -> None:
-    """No covariance may be singular."""
+    """Refuse singular covariances."""
     # Below rounding, an eigenvalue is none. Those of C itself, which one kind needs, have fewer
     # digits than the squares of singular values.
     of_itself = 4 * np.finfo(float).eps * gaussians.n_features

@@ -6,21 +6,19 @@ lengths. scipy keeps neither where graphs are added or converted to another type
 
 import warnings
 from itertools import pairwise as neighboring
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from vicinal.divergence.divergences import Comparison
+from vicinal.divergence.comparison import Comparison
 from vicinal.divergence.gaussians import LocalGaussians
 
 __all__ = [
     "among_neighbors",
     "check_connected",
     "connected",
-    "divergences_of_pairs",
     "from_edges",
     "graph_between",
     "graph_of",
@@ -36,17 +34,13 @@ def graph_of(
 ) -> csr_matrix:
     """Each Gaussian itself, divergence 0, and its k nearest others: k + 1 entries in every row.
 
-    Nearest of all, or of those `among` stands for in its row, shape (n, n_candidates).
+    They are the nearest of all, or of the positions that `among` has in its row, shape
+    (n, n_candidates).
     """
-    if among is None:
-        positions, values = comparison.nearest(P, None, k)
-    else:
-        first = np.repeat(np.arange(len(P)), among.shape[1])
-        values = divergences_of_pairs(comparison, P, first, among.ravel())
-        positions, values = _best(among, values.reshape(among.shape), k)
+    positions, values = comparison.nearest(P, None, k, among)
     own = np.arange(len(P))[:, None]
     positions = np.concatenate([own, positions], axis=1)
-    values = np.concatenate([np.zeros(own.shape), comparison.finished(values)], axis=1)
+    values = np.concatenate([np.zeros(own.shape), values], axis=1)
     return _csr(positions, values, len(P))
 
 
@@ -57,17 +51,11 @@ def graph_between(
     k: int,
     among: NDArray | None = None,
 ) -> csr_matrix:
-    """The k nearest P of every Q, shape (len(Q), len(P))."""
-    if among is None:
-        positions, values = comparison.nearest(Q, P, k)
-    else:
-        first = np.repeat(np.arange(len(Q)), among.shape[1])
-        values = comparison.pairs(Q, P, first, among.ravel()).reshape(among.shape)
-        positions, values = _best(among, values, k)
-    return _csr(positions, comparison.finished(values), len(P))
+    """The k nearest P of every Q, of all or of those in the rows of `among`: (len(Q), len(P))."""
+    return _csr(*comparison.nearest(Q, P, k, among), len(P))
 
 
-def rooted(divergences: Any) -> Any:
+def rooted(divergences: NDArray | csr_matrix) -> NDArray | csr_matrix:
     """Square roots, of an array or of a graph's edges, which stay in their order."""
     if isinstance(divergences, np.ndarray):
         return np.sqrt(divergences)
@@ -75,7 +63,7 @@ def rooted(divergences: Any) -> Any:
 
 
 def with_lengths(graph: csr_matrix, lengths: NDArray) -> csr_matrix:
-    """The same edges in the same order, of other lengths."""
+    """A graph of these edges, in their order, with other lengths."""
     return csr_matrix((lengths, graph.indices, graph.indptr), shape=graph.shape)
 
 
@@ -93,7 +81,7 @@ def from_edges(row: NDArray, column: NDArray, lengths: NDArray, n: int) -> csr_m
 
 
 def symmetric(graph: csr_matrix) -> csr_matrix:
-    """With every edge in both directions, the longer of two."""
+    """The graph with every edge in both directions, the longer of two."""
     edges = graph.tocoo()
     return from_edges(edges.row, edges.col, edges.data, graph.shape[0])
 
@@ -109,8 +97,7 @@ def among_neighbors(comparison: Comparison, P: LocalGaussians, near: NDArray) ->
     n_rows, k = near.shape
     first = np.broadcast_to(near[:, :, None], (n_rows, k, k))
     second = np.broadcast_to(near[:, None, :], (n_rows, k, k))
-    values = divergences_of_pairs(comparison, P, first.ravel(), second.ravel())
-    return comparison.finished(values).reshape(n_rows, k, k)
+    return comparison.pairs(P, None, first.ravel(), second.ravel()).reshape(n_rows, k, k)
 
 
 def connected(graph: csr_matrix, comparison: Comparison, P: LocalGaussians) -> csr_matrix:
@@ -148,46 +135,23 @@ def _shortest_between(
         i, j = comparison.nearest_of_groups(P[mine], P[others], groups)
         ends.append((mine[i], others[j]))
     first, second = (np.concatenate(part) for part in zip(*ends, strict=True))
-    values = divergences_of_pairs(comparison, P, first, second)
-    return first, second, comparison.finished(values)
+    return first, second, comparison.pairs(P, None, first, second)
 
 
-def check_connected(graph: csr_matrix, method: str) -> None:
-    """Refuse a graph of several components, which `method` cannot embed."""
+def check_connected(graph: csr_matrix, remedy: str) -> None:
+    """Refuse a graph of several components; `remedy` says who needs one only, and what to do."""
     n, labels = connected_components(graph, directed=False)
     if n > 1:
+        sizes = _sizes(labels)
         raise ValueError(
-            f"the neighborhood graph has {n} components ({_sizes(labels)} points), and "
-            f'method="{method}" needs one. Raise n_graph_neighbors; or use method="isomap" or '
-            '"laplacian" with disconnected="connect", or "mds" or "tsne".'
+            f"the neighborhood graph has {n} components ({sizes} points), and {remedy}."
         )
 
 
 def _sizes(labels: NDArray) -> str:
-    """Of the largest components."""
+    """Sizes of the largest components, in words."""
     sizes = np.sort(np.bincount(labels))[::-1]
     return ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
-
-
-def divergences_of_pairs(
-    comparison: Comparison, P: LocalGaussians, first: NDArray, second: NDArray
-) -> NDArray:
-    """Divergences of pairs, each computed once whichever comes first; exactly 0 of one point.
-
-    Hellinger still as B.
-    """
-    n = len(P)
-    codes = np.minimum(first, second) * n + np.maximum(first, second)
-    distinct, back = np.unique(codes, return_inverse=True)
-    i, j = np.divmod(distinct, n)
-    values = np.zeros(len(distinct))
-    values[i != j] = comparison.pairs(P, P, i[i != j], j[i != j])
-    return values[back]
-
-
-def _best(among: NDArray, values: NDArray, k: int) -> tuple[NDArray, NDArray]:
-    order = np.lexsort((among, values), axis=1)[:, :k]
-    return np.take_along_axis(among, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
 def _csr(positions: NDArray, values: NDArray, n: int) -> csr_matrix:

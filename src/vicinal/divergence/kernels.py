@@ -79,10 +79,20 @@ def jeffreys_tile(P, Q, products, upper, out):
 
 @kernel(error_model="numpy")
 def joint_tile(P, Q, products, upper, which, out):
-    """The other divergences of all pairs of a tile; parameters as for Jeffreys.
+    """Other divergences of all pairs of a tile, or of those above its diagonal.
 
     Both covariances are written in the space that the two frames span (all of it, where frames
     have all directions); outside of it each is a multiple of the identity.
+
+    Parameters
+    ----------
+    P, Q : Frames
+    products : ndarray of shape (n_i, q, n_j, q)
+        f_ib · f_ja.
+    upper : bool
+    which : int
+        BHATTACHARYYA (eq. 8), JEFFREYS_RIEMANN (eq. 9), BHATTACHARYYA_RIEMANN (eq. 10) or RIEMANN.
+    out : ndarray of shape (n_i, n_j)
     """
     q, d = P.vectors.shape[1], P.vectors.shape[2]
     k = q if q == d else 2 * q

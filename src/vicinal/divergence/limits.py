@@ -5,7 +5,7 @@ from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["MOST_BYTES", "check_room", "in_precision"]
 
-# Of one array. Some steps hold two or three of the same size.
+# Largest size of one array; some steps hold two or three of that size.
 MOST_BYTES = 8e9
 
 

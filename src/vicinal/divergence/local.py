@@ -10,7 +10,7 @@ from vicinal.divergence.limits import check_room
 from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
 from vicinal.inputs.nearest import approximately_nearest, nearest, within
 
-__all__ = ["SEARCHES", "LocalModel", "candidates"]
+__all__ = ["SEARCHES", "LocalModel"]
 
 SEARCHES = ("exact", "approximate")
 
@@ -58,7 +58,7 @@ class LocalModel:
         if self.radius is not None:
             near = self._within_radius(X, X, np.arange(len(X)))
         else:
-            near = _full(candidates(X, None, self.n_neighbors, self.search, self.n_jobs))
+            near = _full(self.candidates(X, None, self.n_neighbors))
         return self._gaussians(X, X, near)
 
     def around(self, X: NDArray, queries: NDArray) -> LocalGaussians:
@@ -69,10 +69,19 @@ class LocalModel:
         if self.radius is not None:
             near = self._within_radius(X, queries, _coinciding(X, queries, self.n_jobs))
         else:
-            found = candidates(X, queries, self.n_neighbors + 1, self.search, self.n_jobs)
+            found = self.candidates(X, queries, self.n_neighbors + 1)
             taken = _coincides(X, queries, found[:, 0])[:, None]
             near = _full(np.where(taken, found[:, 1:], found[:, :-1]))
         return self._gaussians(X, queries, near)
+
+    def candidates(self, X: NDArray, queries: NDArray | None, k: int) -> NDArray:
+        """Positions of the k rows of X nearest to each query; without queries, of other rows."""
+        if self.search == "approximate":
+            who = 'search="approximate"'
+            return approximately_nearest(X, queries, k, self.n_jobs, who)[0]
+        if queries is None:
+            return nearest(X, X, k, np.arange(len(X)), self.n_jobs)[0]
+        return nearest(X, queries, k, None, self.n_jobs)[0]
 
     def _gaussians(self, X: NDArray, queries: NDArray, near: Neighborhoods) -> LocalGaussians:
         d = X.shape[1]
@@ -91,18 +100,6 @@ class LocalModel:
         positions = np.zeros((len(queries), max(1, counts.max())), dtype=np.intp)
         positions[np.arange(positions.shape[1]) < counts[:, None]] = np.concatenate(found)
         return Neighborhoods(positions, counts)
-
-
-def candidates(
-    X: NDArray, queries: NDArray | None, k: int, search: str, n_jobs: int | None
-) -> NDArray:
-    """Positions of the k rows of X nearest to each query; without queries, of other rows."""
-    if search == "approximate":
-        who = 'search="approximate"'
-        return approximately_nearest(X, queries, k, n_jobs, who)[0]
-    if queries is None:
-        return nearest(X, X, k, np.arange(len(X)), n_jobs)[0]
-    return nearest(X, queries, k, None, n_jobs)[0]
 
 
 def _full(positions: NDArray) -> Neighborhoods:

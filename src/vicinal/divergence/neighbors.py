@@ -8,22 +8,18 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.divergence.divergences import DIVERGENCES, ENGINES, SQUARED, Comparison
-from vicinal.divergence.graph import (
-    among_neighbors,
-    graph_between,
-    graph_of,
-    rooted,
-    with_lengths,
-)
-from vicinal.divergence.limits import check_room, in_precision
-from vicinal.divergence.local import LocalModel, candidates
+from vicinal.divergence.comparison import ENGINES, Comparison
+from vicinal.divergence.divergences import divergence_named
+from vicinal.divergence.graph import with_lengths
+from vicinal.divergence.limits import in_precision
+from vicinal.divergence.local import LocalModel
+from vicinal.divergence.space import Divergences, DivergenceSpace, check_all_pairs
 from vicinal.inputs.checks import check_choice, check_count, check_flag
-from vicinal.inputs.units import check_reach, check_units
+from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 
-__all__ = ["DivergenceNeighbors"]
+__all__ = ["DivergenceNeighbors", "space_of"]
 
 
 class DivergenceNeighbors(
@@ -171,8 +167,8 @@ class DivergenceNeighbors(
         """
         points = self._checked(X)
         if self.n_graph_neighbors is None:
-            self._check_room(len(points), len(points))
-        return self._as_output(self._fit(points)._divergences())
+            check_all_pairs(len(points), len(points))
+        return self._as_output(space_of(self._fit(points)).divergences())
 
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
@@ -191,9 +187,7 @@ class DivergenceNeighbors(
         """
         check_is_fitted(self, "gaussians_")
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        return self._as_output(self._divergences_of(points))
-
-    # ------------------------------------------- in double precision, for embeddings, too
+        return self._as_output(space_of(self).divergences_of(points))
 
     def _checked(self, X: ArrayLike) -> NDArray:
         """Points to learn from, all in order, parameters too."""
@@ -213,63 +207,18 @@ class DivergenceNeighbors(
         self.n_samples_fit_ = self._n_features_out = len(points)
         return self
 
-    def _divergences(self) -> NDArray | csr_matrix:
-        """Of the training points from each other."""
-        k, c = (self._fitted_with[name] for name in ("n_graph_neighbors", "n_candidates"))
-        if k is None:
-            return self._comparison.matrix(self.gaussians_)
-        return graph_of(self._comparison, self.gaussians_, k, self._candidates(None, c))
-
-    def _divergences_of(self, points: NDArray) -> NDArray | csr_matrix:
-        """Of new points from the training points."""
-        check_reach(points)
-        k, c = (self._fitted_with[name] for name in ("n_graph_neighbors", "n_candidates"))
-        if k is None:
-            self._check_room(len(points), len(self._fit_X))
-        Q = self._local.around(self._fit_X, points)
-        if k is None:
-            return self._comparison.matrix(Q, self.gaussians_)
-        among = self._candidates(points, None if c is None else c + 1)
-        return graph_between(self._comparison, Q, self.gaussians_, k + 1, among)
-
-    @property
-    def _local(self) -> LocalModel:
-        """As fitted; the number of threads may change."""
-        return _local_model(self._fitted_with, self.n_jobs)
-
-    @property
-    def _comparison(self) -> Comparison:
-        params = self._fitted_with
-        return Comparison(params["divergence"], params["engine"], self.n_jobs)
-
-    def _candidates(self, queries: NDArray | None, k: int | None) -> NDArray | None:
-        if k is None:
-            return None
-        return candidates(self._fit_X, queries, k, self._fitted_with["search"], self.n_jobs)
-
-    def _among(self, near: NDArray) -> NDArray:
-        """Divergences of all pairs of each row's neighbors, shape (n, k, k)."""
-        return among_neighbors(self._comparison, self.gaussians_, near)
-
-    def _as_output(self, divergences: Any) -> Any:
-        params, dtype = self._fitted_with, self._fit_X.dtype
-        if params["square_root"] and params["divergence"] in SQUARED:
-            divergences = rooted(divergences)
+    def _as_output(self, divergences: Divergences) -> Divergences:
+        dtype = self._fit_X.dtype
+        if self._fitted_with["square_root"]:
+            divergences = space_of(self).distances(divergences)
         if isinstance(divergences, np.ndarray):
             return in_precision(divergences, dtype, "divergences")
         lengths = in_precision(divergences.data, dtype, "divergences")
         return with_lengths(divergences, lengths)
 
-    def _check_room(self, n_queries: int, n_samples: int) -> None:
-        check_room(
-            "a dense array of all divergences",
-            (n_queries, n_samples),
-            "set n_graph_neighbors, for a sparse graph of the nearest, or transform fewer rows",
-        )
-
     def _check_parameters(self, n_samples: int) -> None:
         _local_model(self.get_params(deep=False), self.n_jobs).check(n_samples)
-        check_choice("divergence", self.divergence, DIVERGENCES)
+        divergence_named(self.divergence)
         check_choice("engine", self.engine, ENGINES)
         check_flag("square_root", self.square_root)
         others = " (number of other points)"
@@ -287,6 +236,19 @@ class DivergenceNeighbors(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def space_of(model: DivergenceNeighbors) -> DivergenceSpace:
+    """What a fitted model can be asked about divergences, on as many threads as it has now."""
+    params = model._fitted_with
+    return DivergenceSpace(
+        model._fit_X,
+        model.gaussians_,
+        _local_model(params, model.n_jobs),
+        Comparison(divergence_named(params["divergence"]), params["engine"], model.n_jobs),
+        params["n_graph_neighbors"],
+        params["n_candidates"],
+    )
 
 
 def _local_model(params: dict[str, Any], n_jobs: int | None) -> LocalModel:

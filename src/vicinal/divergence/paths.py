@@ -1,7 +1,5 @@
 """Graph-DBD: distances along paths through dense regions (sections 5 and 7)."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
@@ -9,6 +7,7 @@ from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 from sklearn.base import clone
 from sklearn.utils import check_array
 
+from vicinal.divergence.divergences import check_symmetric
 from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.limits import check_room
 from vicinal.divergence.neighbors import DivergenceNeighbors
@@ -131,13 +130,15 @@ def _nearest_only(lengths: NDArray, k: int) -> csr_matrix:
 def _divergences(
     X: NDArray, divergence: str | DivergenceNeighbors, k: int | None, n_jobs: int | None
 ) -> NDArray | csr_matrix:
-    model: Any = DivergenceNeighbors(divergence=divergence, n_jobs=n_jobs)
     if isinstance(divergence, DivergenceNeighbors):
-        model = clone(divergence)
+        model: DivergenceNeighbors = clone(divergence)
         if n_jobs is not None:
             model.set_params(n_jobs=n_jobs)
+    else:
+        model = DivergenceNeighbors(divergence=divergence, n_jobs=n_jobs)
     if k is not None:
         model.set_params(n_graph_neighbors=k)
+    check_symmetric(model.divergence, "density_paths")
     return model.fit_transform(X)
 
 

@@ -1,6 +1,7 @@
 """The nearest rows of a set: exact, equally near ones by position; or approximate."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import joblib
 import numpy as np
@@ -9,7 +10,14 @@ from sklearn.neighbors import NearestNeighbors
 
 from vicinal.compiling.libraries import importing
 
-__all__ = ["Nearest", "approximately_nearest", "nearest", "squared_distances", "within"]
+__all__ = [
+    "Nearest",
+    "approximately_nearest",
+    "nearest",
+    "nearest_neighbor_descent",
+    "squared_distances",
+    "within",
+]
 
 # Positions of keys and squared distances to them, nearest first, both of shape (n_queries, k).
 Nearest = tuple[NDArray, NDArray]
@@ -111,12 +119,11 @@ def within(
 def approximately_nearest(
     keys: NDArray, queries: NDArray | None, k: int, n_jobs: int | None, who: str
 ) -> Nearest:
-    """The k nearest keys of every query, or of every other key, by nearest neighbor descent.
+    """Nearly the k nearest keys of every query; without `queries`, of every key but itself.
 
-    `who` asks for it, in the words of an error.
+    Found by nearest neighbor descent. `who` asks for it, in the words of an error.
     """
-    with importing("pynndescent", "neighbors", who):
-        from pynndescent import NNDescent
+    descent = nearest_neighbor_descent(who)
     own = np.arange(len(keys)) if queries is None else None
     points = keys if queries is None else queries
     n_neighbors = max(_LEAST_NEIGHBORS, k + 1)
@@ -128,8 +135,7 @@ def approximately_nearest(
     def single(points: NDArray) -> NDArray:
         return np.clip((points - center) / unit, -_FAR, _FAR).astype(np.float32)
 
-    options = {"random_state": 0, "n_jobs": _workers(n_jobs)}
-    index = NNDescent(single(keys), n_neighbors=n_neighbors, **options)
+    index = descent(single(keys), n_neighbors, n_jobs)
     if queries is None:
         positions = np.asarray(index.neighbor_graph[0])
     else:
@@ -143,6 +149,21 @@ def approximately_nearest(
     exact = _exact(keys, points, positions, own)
     order = np.lexsort((positions, exact), axis=1)[:, :k]
     return np.take_along_axis(positions, order, axis=1), np.take_along_axis(exact, order, axis=1)
+
+
+def nearest_neighbor_descent(who: str, otherwise: str = "") -> Callable[..., Any]:
+    """What builds pynndescent's index, from keys in float32, a number of neighbors and of threads.
+
+    Where the library is missing, an error says that `who` needs it, and what to do `otherwise`.
+    """
+    with importing("pynndescent", "neighbors", who, otherwise):
+        from pynndescent import NNDescent
+
+    def build(keys: NDArray, n_neighbors: int, n_jobs: int | None) -> Any:
+        size = max(_LEAST_NEIGHBORS, n_neighbors)
+        return NNDescent(keys, n_neighbors=size, random_state=0, n_jobs=_workers(n_jobs))
+
+    return build
 
 
 def squared_distances(X: NDArray, first: NDArray, second: NDArray) -> NDArray:

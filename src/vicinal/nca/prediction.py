@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from vicinal.compiling.libraries import importing
+from vicinal.inputs.nearest import nearest_neighbor_descent
 from vicinal.inputs.points import LabeledPoints
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.equations import Objective, class_counts, class_log_priors, class_log_weights
@@ -118,10 +118,7 @@ def nearest_index(keys: NDArray, n_neighbors: int, n_jobs: int | None) -> Any:
         exact = NearestNeighbors(n_jobs=n_jobs).fit(keys)
         return lambda queries, k: exact.kneighbors(queries, k)[::-1]
     who = f"n_neighbors={n_neighbors} with more than {_EXACT_SEARCH_UP_TO} training points"
-    with importing("pynndescent", "neighbors", who, ", or set n_neighbors=None"):
-        from pynndescent import NNDescent
-    index = NNDescent(
-        keys.astype(np.float32), n_neighbors=max(30, n_neighbors), random_state=0, n_jobs=n_jobs
-    )
+    descent = nearest_neighbor_descent(who, ", or set n_neighbors=None")
+    index = descent(keys.astype(np.float32), n_neighbors, n_jobs)
     index.prepare()
     return lambda queries, k: index.query(queries.astype(np.float32), k)

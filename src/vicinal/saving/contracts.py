@@ -143,16 +143,16 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "_map.coordinates": "finite n c",
         "_map.scaling.coordinates": "finite n c",
     },
-    "vicinal.divergence.isomap.PathMap": {
+    "vicinal.divergence.learners.isomap.PathMap": {
         "scaling": "ScalingMap",
         "graph.data": "nonnegative e",
     },
-    "vicinal.divergence.laplacian.LaplacianMap": {
+    "vicinal.divergence.learners.laplacian.LaplacianMap": {
         "coordinates": "finite n c",
         "eigenvalues": "finite e",
         "scale": "nonnegative",
     },
-    "vicinal.divergence.mds.ScalingMap": {
+    "vicinal.divergence.learners.mds.ScalingMap": {
         "coordinates": "finite n c",
         "eigenvalues": "nonnegative c",
         "row_means": "finite n",

@@ -55,9 +55,9 @@ def test_options_reach_the_estimator(garden, method):
 def test_every_choice_on_the_command_line_is_one_of_the_estimator():
     from vicinal.cli.commands.embed import Divergence, Method
     from vicinal.divergence.divergences import DIVERGENCES
-    from vicinal.divergence.embedding import METHODS
+    from vicinal.divergence.learners import LEARNERS
 
-    assert {method.value for method in Method} == set(METHODS)
+    assert {method.value for method in Method} == set(LEARNERS)
     assert {divergence.value for divergence in Divergence} == set(DIVERGENCES)
 
 

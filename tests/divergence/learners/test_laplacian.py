@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
+from sklearn.datasets import load_iris
 
-from vicinal.divergence.graph import from_edges
-from vicinal.divergence.laplacian import LaplacianMap, laplacian_eigenmaps
+from vicinal import DivergenceNeighbors
+from vicinal.divergence.graph import from_edges, symmetric
+from vicinal.divergence.learners.laplacian import (
+    LaplacianMap,
+    _without_loops,
+    laplacian_eigenmaps,
+)
 
 
 def complete_graph(D):
@@ -72,3 +78,25 @@ def test_an_eigenvalue_of_0_says_nothing_about_new_points():
     found = LaplacianMap(np.ones((3, 2)), np.array([1.0, 0.5, 0.0]), 1.0)
     with pytest.raises(ValueError, match=r"n_components=2 takes in .* eigenvalue 0.*fewer"):
         found.extended(csr_matrix(np.ones((1, 3))))
+
+
+def test_laplacian_coordinates_are_eigenvectors_and_nystrom_keeps_them():
+    graph = symmetric(DivergenceNeighbors(n_graph_neighbors=60).fit_transform(load_iris().data))
+    found = laplacian_eigenmaps(graph, 3, None, np.random.default_rng(0))
+    assert_allclose(found.eigenvalues[0], 1.0)
+    # The extension is the equation D⁻¹ W φ = μ φ itself: training points stay where they are.
+    extended = found.extended(_without_loops(graph))
+    assert_allclose(extended, found.coordinates, rtol=1e-8, atol=1e-12)
+
+
+def test_twins_stay_neighbors():
+    graph = csr_matrix(([0.0, 2.0, 3.0, 0.0], ([0, 0, 1, 2], [1, 2, 2, 2])), shape=(3, 3))
+    both = symmetric(graph)
+    assert both.nnz == 7
+    assert (both != both.T).nnz == 0
+    found = laplacian_eigenmaps(both, 1, 1.0, np.random.default_rng(0))
+    # The twins have the strongest edge of all, exp(0) = 1: without it they would drift apart.
+    W = np.exp(-np.array([[np.inf, 0, 2], [0, np.inf, 3], [2, 3, np.inf]]))
+    degrees = W.sum(axis=1)
+    values = np.linalg.eigvalsh(W / np.sqrt(np.outer(degrees, degrees)))
+    assert_allclose(found.eigenvalues, values[::-1][:2], atol=1e-12)

@@ -1,4 +1,4 @@
-"""Isomap on a given graph: classical scaling of the lengths of its shortest paths."""
+"""Isomap on a graph of divergences: classical scaling of the lengths of its shortest paths."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import shortest_path
 
+from vicinal.divergence.learners.learner import Embedded, Graph, Learner, Settings
+from vicinal.divergence.learners.mds import ScalingMap, classical_scaling
 from vicinal.divergence.limits import check_room
-from vicinal.divergence.mds import ScalingMap, classical_scaling
+from vicinal.divergence.space import DivergenceSpace
 
-__all__ = ["PathMap", "isomap"]
+__all__ = ["ISOMAP", "PathMap"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,11 @@ class PathMap:
 
     @cached_property
     def lengths(self) -> NDArray:
-        """Of the shortest paths, shape (n, n)."""
+        """Lengths of the shortest paths, shape (n, n)."""
         return path_lengths(self.graph)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the lengths, n × n numbers that the graph has, too."""
+        """The state without the lengths, n × n numbers that follow from the graph."""
         parts = (self.graph.data, self.graph.indices, self.graph.indptr)
         return {"scaling": self.scaling, "parts": parts}
 
@@ -55,14 +57,27 @@ class PathMap:
         return self.scaling.extended(np.square(lengths))
 
 
-def isomap(graph: csr_matrix, n_components: int, rng: np.random.Generator) -> PathMap:
+def _embed(
+    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+) -> Embedded:
     """Coordinates whose distances are nearest to those along the graph."""
-    lengths = path_lengths(graph)
-    found = PathMap(classical_scaling(np.square(lengths), n_components, rng), graph)
+    distances = space.distances(graph)
+    lengths = path_lengths(distances)
+    scaling = classical_scaling(np.square(lengths), settings.n_components, rng)
+    found = PathMap(scaling, distances)
     vars(found)["lengths"] = lengths  # known already
-    return found
+    return Embedded(scaling.coordinates, found, scaling.eigenvalues)
+
+
+def _extend(
+    space: DivergenceSpace, graph: csr_matrix, points: NDArray, embedded: Embedded
+) -> NDArray:
+    return embedded.map.extended(space.distances(graph))
 
 
 def path_lengths(graph: csr_matrix) -> NDArray:
     """Lengths of the shortest paths between all points, either way."""
     return shortest_path(graph, method="D", directed=False)
+
+
+ISOMAP = Learner("isomap", _embed, _extend, graph=Graph.JOINED, all_pairs=True)

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
-from vicinal.divergence.graph import with_lengths
-from vicinal.divergence.spectral import largest_eigenpairs
+from vicinal.divergence.graph import symmetric, with_lengths
+from vicinal.divergence.learners.learner import Embedded, Graph, Learner, Settings
+from vicinal.divergence.learners.spectral import largest_eigenpairs
+from vicinal.divergence.space import DivergenceSpace
 
-__all__ = ["LaplacianMap", "affinities", "laplacian_eigenmaps"]
+__all__ = ["LAPLACIAN", "LaplacianMap", "laplacian_eigenmaps"]
 
 # Points with less than this share of all affinities have no digits of an eigenvector.
 _FAINT = 1e-24
@@ -46,6 +48,19 @@ class LaplacianMap:
         return _transitions(graph, self.scale) @ self.coordinates / values
 
 
+def _embed(
+    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+) -> Embedded:
+    found = laplacian_eigenmaps(symmetric(graph), settings.n_components, settings.scale, rng)
+    return Embedded(found.coordinates, found, found.eigenvalues)
+
+
+def _extend(
+    space: DivergenceSpace, graph: csr_matrix, points: NDArray, embedded: Embedded
+) -> NDArray:
+    return embedded.map.extended(graph)
+
+
 def laplacian_eigenmaps(
     graph: csr_matrix, n_components: int, scale: float | None, rng: np.random.Generator
 ) -> LaplacianMap:
@@ -56,7 +71,7 @@ def laplacian_eigenmaps(
     graph = _without_loops(graph)
     if scale is None:
         scale = float(np.median(graph.data[graph.data > 0])) if graph.data.any() else 1.0
-    W = affinities(graph, scale)
+    W = _affinities(graph, scale)
     degrees = np.asarray(W.sum(axis=1)).ravel()
     faint = degrees <= _FAINT * degrees.sum()
     if faint.all():
@@ -100,8 +115,8 @@ def _without_loops(graph: csr_matrix) -> csr_matrix:
     return csr_matrix((edges.data[others], where), shape=graph.shape)
 
 
-def affinities(graph: csr_matrix, scale: float) -> csr_matrix:
-    """exp(-d / σ) on the edges of a graph (section 4.1)."""
+def _affinities(graph: csr_matrix, scale: float) -> csr_matrix:
+    """The graph with affinities exp(-d / σ) on its edges (section 4.1)."""
     with np.errstate(over="ignore"):  # farther than any number: no affinity
         return with_lengths(graph, np.exp(-graph.data / scale))
 
@@ -110,5 +125,8 @@ def _transitions(graph: csr_matrix, scale: float) -> csr_matrix:
     """D⁻¹ W, rows of sum 1, for a graph without empty rows; also where all of a row is far away."""
     counts = np.diff(graph.indptr)
     nearest = np.minimum.reduceat(graph.data, graph.indptr[:-1])
-    W = affinities(with_lengths(graph, graph.data - np.repeat(nearest, counts)), scale)
+    W = _affinities(with_lengths(graph, graph.data - np.repeat(nearest, counts)), scale)
     return with_lengths(W, W.data / np.repeat(np.add.reduceat(W.data, W.indptr[:-1]), counts))
+
+
+LAPLACIAN = Learner("laplacian", _embed, _extend, graph=Graph.JOINED)

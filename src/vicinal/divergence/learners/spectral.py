@@ -42,7 +42,7 @@ def smallest_eigenpairs(
 def _eigenpairs(
     matrix: Any, which_ones: tuple[int, int], rng: np.random.Generator, **options: Any
 ) -> tuple[NDArray, NDArray]:
-    """Those of these positions, smallest first; iteratively with `options` where there are many."""
+    """Eigenpairs of these positions, smallest first; by iteration with `options` for many rows."""
     n, k = matrix.shape[0], which_ones[1] - which_ones[0] + 1
     if n > _DENSE_UP_TO and k < n - 1:
         if matrix.max() == matrix.min() == 0:  # an iteration from nothing leads nowhere
@@ -60,7 +60,7 @@ def _dense(matrix: Any) -> NDArray:
 
 
 def _signed(vectors: NDArray) -> NDArray:
-    """The entry of largest size is positive in every column."""
+    """Columns of such signs that the largest entry of each, by size, is positive."""
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)

@@ -8,7 +8,8 @@ from sklearn.manifold._t_sne import _joint_probabilities_nn
 from sklearn.neighbors import NearestNeighbors
 
 from vicinal import DivergenceEmbedding, DivergenceNeighbors
-from vicinal.divergence.others import _relative, _unit_neighbors, most_tsne_neighbors
+from vicinal.divergence.learners.tsne import T_SNE, _relative
+from vicinal.divergence.learners.umap import _unit_neighbors
 
 LIGHT = {"tsne": {"max_iter": 250}, "umap": {"n_epochs": 20}}
 pytestmark = pytest.mark.filterwarnings("ignore:Tensorflow not installed:ImportWarning")
@@ -80,8 +81,10 @@ def test_few_points_have_a_tsne(iris, n):
 @pytest.mark.parametrize("perplexity", [0.3, 4.0, 29.7, 49.0])
 def test_tsne_gets_as_many_neighbors_as_it_asks_for(iris, perplexity):
     model = DivergenceEmbedding(method="tsne", method_params={"perplexity": perplexity})
-    k = model._n_graph_neighbors(50)
-    assert k == most_tsne_neighbors(perplexity, 50) == min(49, int(3 * perplexity + 1))
+    wanted = min(49, int(3 * perplexity + 1))
+    assert T_SNE.graph_neighbors(model, 50) == wanted
+    model.set_params(random_state=0, method_params={"perplexity": perplexity, "max_iter": 250})
+    assert model.fit(iris).neighbors_.n_graph_neighbors == wanted
 
 
 @pytest.mark.parametrize(

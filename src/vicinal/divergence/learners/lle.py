@@ -1,12 +1,17 @@
-"""Locally linear embedding on a given graph, with weights from distances or from coordinates."""
+"""Locally linear embedding on a graph of divergences.
+
+Weights come from divergences, or from the coordinates of the points.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, identity
 
-from vicinal.divergence.spectral import smallest_eigenpairs
+from vicinal.divergence.learners.learner import Embedded, Graph, Learner, Settings
+from vicinal.divergence.learners.spectral import smallest_eigenpairs
+from vicinal.divergence.space import DivergenceSpace
 
-__all__ = ["embedded", "gram_of_coordinates", "gram_of_distances", "weights_of"]
+__all__ = ["LLE"]
 
 # Added to the diagonal of a Gram matrix, relative to its trace, as in scikit-learn.
 _RIDGE = 1e-3
@@ -16,6 +21,39 @@ _NOTHING = 1e-300
 
 # Numbers of differences held at a time.
 _BLOCK_NUMBERS = 8_000_000
+
+
+def _embed(
+    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+) -> Embedded:
+    near, divergences = (part[:, 1:] for part in _rows(graph))  # each point itself is the first
+    gram = _gram(space, settings.lle_weights, space.points, near, divergences)
+    coordinates = embedded_by(near, weights_of(gram), settings.n_components, rng)
+    return Embedded(coordinates, settings.lle_weights)
+
+
+def _extend(
+    space: DivergenceSpace, graph: csr_matrix, points: NDArray, embedded: Embedded
+) -> NDArray:
+    """Put new points where the weights of their neighbors rebuild them."""
+    near, divergences = _rows(graph)
+    weights = weights_of(_gram(space, embedded.map, points, near, divergences))
+    return np.einsum("nk,nkc->nc", weights, embedded.coordinates[near])
+
+
+def _rows(graph: csr_matrix) -> tuple[NDArray, NDArray]:
+    """Positions and divergences of every point's neighbors, shape (n, k), as many for each."""
+    n = graph.shape[0]
+    return graph.indices.reshape(n, -1), graph.data.reshape(n, -1)
+
+
+def _gram(
+    space: DivergenceSpace, weights: str, points: NDArray, near: NDArray, divergences: NDArray
+) -> NDArray:
+    """Gram matrices of neighbors around their points."""
+    if weights == "coordinates":
+        return gram_of_coordinates(space.points, points, near)
+    return gram_of_distances(space.squares(divergences), space.squares(space.among(near)))
 
 
 def gram_of_distances(to_center: NDArray, between: NDArray) -> NDArray:
@@ -51,13 +89,16 @@ def weights_of(gram: NDArray) -> NDArray:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def embedded(
+def embedded_by(
     neighbors: NDArray, weights: NDArray, n_components: int, rng: np.random.Generator
 ) -> NDArray:
-    """Coordinates that the same weights rebuild best, shape (n, n_components)."""
+    """Coordinates that these weights rebuild best, shape (n, n_components)."""
     n, k = neighbors.shape
     starts = np.arange(0, n * k + 1, k)
     W = csr_matrix((weights.ravel(), neighbors.ravel(), starts), shape=(n, n))
     residual = identity(n, format="csr") - W
     _, vectors = smallest_eigenpairs((residual.T @ residual).tocsc(), n_components + 1, rng)
     return vectors[:, 1:]
+
+
+LLE = Learner("lle", _embed, _extend, graph=Graph.WHOLE)

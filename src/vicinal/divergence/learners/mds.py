@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.divergence.spectral import largest_eigenpairs
+from vicinal.divergence.learners.learner import Embedded, Learner, Settings
+from vicinal.divergence.learners.spectral import largest_eigenpairs
+from vicinal.divergence.space import DivergenceSpace
 
-__all__ = ["ScalingMap", "classical_scaling"]
+__all__ = ["MDS", "ScalingMap", "classical_scaling"]
 
 # Eigenvalues below this are none, and not even their inverse is a number.
 _NOTHING = 1e-300
@@ -41,6 +43,19 @@ class ScalingMap:
         return gram @ (self.coordinates * inverse)
 
 
+def _embed(
+    space: DivergenceSpace, divergences: NDArray, settings: Settings, rng: np.random.Generator
+) -> Embedded:
+    found = classical_scaling(space.squares(divergences), settings.n_components, rng)
+    return Embedded(found.coordinates, found, found.eigenvalues)
+
+
+def _extend(
+    space: DivergenceSpace, divergences: NDArray, points: NDArray, embedded: Embedded
+) -> NDArray:
+    return embedded.map.extended(space.squares(divergences))
+
+
 def classical_scaling(squared: NDArray, n_components: int, rng: np.random.Generator) -> ScalingMap:
     """Coordinates whose inner products are nearest to -½ J d² J, J = I - 1/n."""
     row_means = squared.mean(axis=1)
@@ -49,3 +64,6 @@ def classical_scaling(squared: NDArray, n_components: int, rng: np.random.Genera
     rounding = np.finfo(float).eps * len(gram) * values[0]
     values = np.where(values > max(rounding, _NOTHING), values, 0.0)
     return ScalingMap(vectors * np.sqrt(values), values, row_means)
+
+
+MDS = Learner("mds", _embed, _extend, graph=None, all_pairs=True)

@@ -1,0 +1,101 @@
+"""What a learner is: a way from divergences to coordinates, as a value."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.divergence.space import Divergences, DivergenceSpace
+
+__all__ = ["Embedded", "Graph", "Learner", "Settings"]
+
+# Neighbors in the graph, where nothing is said.
+_GRAPH_NEIGHBORS = 15
+
+
+class Settings(Protocol):
+    """Parameters of `DivergenceEmbedding` that learners read."""
+
+    n_components: int
+    n_graph_neighbors: int | None
+    scale: float | None
+    lle_weights: str
+    method_params: dict[str, Any] | None
+    n_jobs: int | None
+
+
+class Graph(Enum):
+    """What a learner asks of the graph of nearest neighbors."""
+
+    ANY = "any number of components"
+    JOINED = "one component: several may be joined by their shortest edges"
+    WHOLE = "one component, as many neighbors for every point, and no further edges"
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What a learner has found.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n, n_components)
+    map : object, optional
+        What new points need besides; it is kept, and saved, with the model. A class of its own is
+        to be listed in `vicinal.saving.trusted` and `vicinal.saving.contracts`.
+    eigenvalues : ndarray, optional
+        For users to look at.
+    estimator : object, optional
+        A fitted estimator of another library, for users to look at.
+    """
+
+    coordinates: NDArray
+    map: Any = None
+    eigenvalues: NDArray | None = None
+    estimator: Any = None
+
+
+def _usual_neighbors(settings: Settings, n_samples: int) -> int:
+    return _GRAPH_NEIGHBORS
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A way to make coordinates from divergences.
+
+    Attributes
+    ----------
+    name : str
+        What users type.
+    embed : callable
+        ``embed(space, divergences, settings, rng)`` returns the training points' `Embedded`. Of
+        `divergences` it gets those that it asks for with `graph`; `space`, a `DivergenceSpace`,
+        has the points themselves, and makes distances, or their squares, of divergences.
+    extend : callable, optional
+        ``extend(space, divergences, points, embedded)`` returns the coordinates of new points from
+        their divergences from the training points: all of them, or the k nearest in a graph. The
+        coordinates in `embedded` have the precision of the training points. None: there is no way.
+    graph : Graph or None
+        What kind of graph it needs; None: divergences of all pairs instead of a graph.
+    all_pairs : bool
+        Whether it holds a number for every pair of points: refused where these have no room.
+    check_params : callable, optional
+        ``check_params(settings, n_samples)`` refuses further parameters (``method_params``) that
+        make no sense. None: it takes no further ones.
+    graph_neighbors : callable
+        ``graph_neighbors(settings, n_samples)`` says how many neighbors the graph has where users
+        do not say it; there may be fewer other points than that.
+    saves_estimator : bool
+        Whether the estimator that it found may be saved in a file.
+    """
+
+    name: str
+    embed: Callable[[DivergenceSpace, Divergences, Settings, np.random.Generator], Embedded]
+    extend: Callable[[DivergenceSpace, Divergences, NDArray, Embedded], NDArray] | None = None
+    graph: Graph | None = Graph.ANY
+    all_pairs: bool = False
+    check_params: Callable[[Settings, int], None] | None = None
+    graph_neighbors: Callable[[Settings, int], int] = _usual_neighbors
+    saves_estimator: bool = True
