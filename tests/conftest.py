@@ -1,21 +1,26 @@
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from effort import load_profile
 
 from vicinal import datasets
 
-# Compiling and the oracle make some examples slow; that says nothing about the code under test.
-_common = {
-    "deadline": None,
-    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.differing_executors],
-}
-settings.register_profile("default", max_examples=40, **_common)
-settings.register_profile("ci", max_examples=40, derandomize=True, **_common)
-settings.register_profile("thorough", max_examples=1000, **_common)
-settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "default")
-)
+MOST_WORKERS = 4  # each takes 1 to 2 GiB, and a few seconds to find the tests
+
+load_profile()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """What ``-n auto`` means."""
+    return min(os.cpu_count() or 1, MOST_WORKERS)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes():
+    """Workers share the cores: the libraries beneath NumPy and scikit-learn take one each."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 @pytest.fixture

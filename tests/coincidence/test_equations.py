@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
@@ -138,7 +139,7 @@ def test_both_forms_have_the_same_stationary_points(iris):
 
 @pytest.mark.parametrize("local", [False, True])
 @given(data_=st.data())
-@settings(max_examples=20)
+@examples(20)
 def test_the_gradient_equals_finite_differences(local, data_):
     data, latent, _ = data_.draw(problems(local=local))
     problem = CoincidenceProblem(data, len(latent.W), local)
@@ -193,7 +194,7 @@ def test_posterior_moments_against_monte_carlo():
 
 
 @given(problem=problems(local=True))
-@settings(max_examples=20)
+@examples(20)
 def test_scales_are_the_likeliest(problem):
     data, latent, rng = problem
     scales = likeliest_scales(data, latent.W, latent.sigma2)

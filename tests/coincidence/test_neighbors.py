@@ -3,7 +3,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -30,7 +31,7 @@ def naive_pairs(X, labels, k, kind):
 
 @pytest.mark.parametrize("kind", ["impostors", "all"])
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4), lattice=st.booleans())
-@settings(max_examples=30)
+@examples(30)
 def test_pairs_are_those_of_the_definition(kind, seed, k, lattice):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 40))

@@ -6,7 +6,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from divergence.reference import exact, naive_matrix
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
@@ -95,7 +96,7 @@ def test_golden_neighbors_on_iris():
 @every_divergence
 @every_size
 @given(seed=seeds)
-@settings(max_examples=5)
+@examples(5)
 def test_divergences_are_those_of_the_definition(name, d, q, seed):
     rng = np.random.default_rng(seed)
     P = random_gaussians(rng, 6, d, q, n_shared=int(rng.integers(0, q + 1)))
@@ -134,7 +135,7 @@ def test_covariances_with_a_diagonal_of_their_own(name, d, q):
 @every_divergence
 @every_size
 @given(seed=seeds)
-@settings(max_examples=5)
+@examples(5)
 def test_all_ways_to_ask_say_the_same(name, d, q, seed):
     rng = np.random.default_rng(seed)
     P, Q = random_gaussians(rng, 7, d, q), random_gaussians(rng, 11, d, q)
@@ -247,7 +248,7 @@ def test_the_smallest_come_in_order_and_equal_ones_by_position(seed, k):
 @every_divergence
 @every_size
 @given(seed=seeds, far=st.booleans())
-@settings(max_examples=5)
+@examples(5)
 def test_symmetric_zero_for_the_same_and_never_negative(name, d, q, seed, far):
     rng = np.random.default_rng(seed)
     P = random_gaussians(rng, 8, d, q, n_shared=q // 2, spread=4.0 if far else 1.0)
@@ -263,7 +264,7 @@ def test_symmetric_zero_for_the_same_and_never_negative(name, d, q, seed, far):
 
 @every_size
 @given(seed=seeds)
-@settings(max_examples=10)
+@examples(10)
 def test_equal_covariances_give_mahalanobis_in_each_scale(d, q, seed):
     rng = np.random.default_rng(seed)
     one = random_gaussians(rng, 1, d, q)
@@ -314,7 +315,7 @@ def test_directions_of_the_same_extent_as_all_others_do_not_matter(name, d, q):
 
 @every_divergence
 @given(seed=seeds)
-@settings(max_examples=10)
+@examples(10)
 def test_affine_maps_change_nothing(name, seed):
     rng = np.random.default_rng(seed)
     n, d = 12, 3
@@ -336,7 +337,7 @@ def test_affine_maps_change_nothing(name, seed):
 @pytest.mark.parametrize("name", METRICS)
 @every_size
 @given(seed=seeds)
-@settings(max_examples=5)
+@examples(5)
 def test_hellinger_and_riemann_keep_the_triangle_inequality(name, d, q, seed):
     P = random_gaussians(np.random.default_rng(seed), 20, d, q)
     means = 0.3 * P.means  # farther apart, H is 1 and the law says nothing

@@ -8,7 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 from divergence.reference import naive_matrix
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist, squareform
@@ -68,7 +69,7 @@ def assert_covariances(gaussians, X, queries, near, kind, gamma):
 @pytest.mark.parametrize("kind", DEFINED)
 @every_size
 @given(seed=seeds, gamma=st.sampled_from([1e-4, 0.1, 1.0]))
-@settings(max_examples=5)
+@examples(5)
 def test_covariances_are_those_of_the_definition(kind, d, m, seed, gamma):
     X, near = random_neighborhoods(np.random.default_rng(seed), 12, d, m)
     gaussians = fit_gaussians(X, X, near, kind, gamma)

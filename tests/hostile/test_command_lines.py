@@ -1,10 +1,11 @@
 import shutil
 
 import pytest
+from effort import scaled
 
 from tests.hostile.command_lines import check
 
-N_CASES, N_CHUNKS = 152, 8
+N_CASES, N_CHUNKS = scaled(152), 8
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="some cases need a shell")

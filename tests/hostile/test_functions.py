@@ -1,12 +1,13 @@
 import pytest
+from effort import scaled
 
 from tests.hostile.functions import check
 
-# A few hundred; many more with ``python -m tests.hostile --kind functions --cases 100000``.
-N_CASES, CHUNK = 160, 20
+# A few; many more with ``python -m tests.hostile --kind functions --cases 100000``.
+N_CASES, N_CHUNKS = scaled(160), 8
 
 
-@pytest.mark.parametrize("first", range(0, N_CASES, CHUNK))
-def test_hostile_functions(first):
-    violations = [found for case in range(first, first + CHUNK) for found in check(case)]
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_hostile_functions(chunk):
+    violations = [found for case in range(chunk, N_CASES, N_CHUNKS) for found in check(case)]
     assert not violations, "\n".join(violations)

@@ -6,7 +6,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import NearestNeighbors
@@ -58,14 +59,14 @@ def searches(draw):
 
 
 @given(search=searches(), k=st.integers(1, 70))
-@settings(max_examples=100)
+@examples(100)
 def test_the_nearest_are_those_of_the_definition(search, k):
     keys, queries, own = search
     assert_same(nearest(keys, queries, k, own), naive_nearest(keys, queries, k, own))
 
 
 @given(search=searches(), k=st.integers(1, 9), numbers=st.sampled_from([1, 50, 500]))
-@settings(max_examples=20)
+@examples(20)
 def test_blocks_change_nothing(search, k, numbers):
     keys, queries, own = search
     with patch("vicinal.inputs.nearest._BLOCK_NUMBERS", numbers):
@@ -220,7 +221,7 @@ def naive_within(keys, queries, radius):
 
 
 @given(search=searches(), radius=st.sampled_from([0.25, 0.5, 1.0, 3.0]))
-@settings(max_examples=50)
+@examples(50)
 def test_all_within_a_radius_are_those_of_the_definition(search, radius):
     keys, queries, _ = search
     found, expected = within(keys, queries, radius), naive_within(keys, queries, radius)

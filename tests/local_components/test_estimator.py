@@ -2,7 +2,8 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from local_components.quadrature import integral
 from numpy.testing import assert_allclose, assert_array_equal
@@ -130,7 +131,7 @@ def test_acceleration_halves_the_e_steps(load, monkeypatch):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=10)
+@examples(10)
 def test_affine_equivariance(iris, seed):
     rng = np.random.default_rng(seed)
     M = rng.normal(size=(4, 4)) + 2 * np.eye(4)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from local_components.quadrature import integral
 from numpy.testing import assert_allclose, assert_array_equal
@@ -58,7 +59,7 @@ def naive_densities(queries, X, shape, leave_out=False):
     "engine", [BlockedEngine(1), FusedEngine(1), OracleEngine()], ids=["blocked", "fused", "oracle"]
 )
 @given(problem=problems())
-@settings(max_examples=20)
+@examples(20)
 def test_densities_and_scatter_equal_the_naive_ones(engine, problem):
     X, shape, rng = problem
     queries = rng.normal(size=(4, X.shape[1]))
@@ -81,7 +82,7 @@ def test_densities_and_scatter_equal_the_naive_ones(engine, problem):
 
 
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(1, 5))
-@settings(max_examples=20)
+@examples(20)
 def test_proposition_1(seed, d):
     """No other B with as many Gaussian columns has a lower bound (6), nor any other number."""
     rng = np.random.default_rng(seed)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_blobs
@@ -14,7 +15,7 @@ from vicinal.neighborhood.blocked import BlockedEngine
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_local=st.integers(1, 3))
-@settings(max_examples=20)
+@examples(20)
 def test_climbing_never_descends(seed, n_local):
     rng = np.random.default_rng(seed)
     X, queries = rng.normal(size=(20, 3)), 2 * rng.normal(size=(6, 3))

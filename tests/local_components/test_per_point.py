@@ -4,7 +4,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from local_components.quadrature import integral
 from numpy.testing import assert_allclose, assert_array_equal
@@ -54,7 +55,7 @@ def spread(rng, n, d):
 
 
 @given(problem=problems())
-@settings(max_examples=20)
+@examples(20)
 def test_one_step_equals_the_naive_one(problem):
     X, covariances, rng = problem
     n, d = X.shape
@@ -78,7 +79,7 @@ def test_one_step_equals_the_naive_one(problem):
 
 
 @given(problem=problems())
-@settings(max_examples=20)
+@examples(20)
 def test_one_step_of_the_scale_equals_the_naive_one(problem):
     X, prior, _ = problem
     n, d = X.shape
@@ -95,7 +96,7 @@ def test_one_step_of_the_scale_equals_the_naive_one(problem):
 
 
 @given(problem=problems())
-@settings(max_examples=20)
+@examples(20)
 def test_neither_step_ever_descends(problem):
     X, prior, _ = problem
     model = PerPointProblem(WeightedPoints(X), prior, 1.0, 0.0, ENGINE)
@@ -106,7 +107,7 @@ def test_neither_step_ever_descends(problem):
 
 
 @given(problem=problems())
-@settings(max_examples=20)
+@examples(20)
 def test_weight_k_equals_k_copies(problem):
     X, covariances, rng = problem
     weights, prior = rng.integers(1, 4, len(X)), spread(rng, *X.shape)
@@ -153,7 +154,7 @@ def test_copies_are_neighbors():
 
 
 @given(problem=problems())
-@settings(max_examples=20)
+@examples(20)
 def test_the_density_in_other_coordinates(problem):
     X, covariances, rng = problem
     d = X.shape[1]
@@ -170,7 +171,7 @@ def test_the_density_in_other_coordinates(problem):
 
 
 @given(problem=problems())
-@settings(max_examples=20)
+@examples(20)
 def test_climbing_never_descends(problem):
     X, covariances, rng = problem
     d, engine = X.shape[1], ENGINE

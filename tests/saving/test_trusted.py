@@ -79,7 +79,7 @@ def test_a_foreign_class_is_named_and_not_run(tmp_path):
         fitted("nca").fit,
         Foreign().get_params,
     ],
-    ids=str,
+    ids=lambda function: type(function).__name__,
 )
 def test_functions_are_refused(function, tmp_path):
     archive = skops.dumps(FunctionTransformer(function))
