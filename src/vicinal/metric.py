@@ -92,7 +92,7 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         return times(points, self.components_.T)
 
     def to_sklearn(self) -> BaseEstimator:
-        """The same projection as a fitted transformer of scikit-learn alone.
+        """The projection as a fitted transformer of scikit-learn alone.
 
         For pipelines that are to be used where vicinal is not installed. To fit it
         again would learn another map.

@@ -166,7 +166,7 @@ class LocalComponents(
     local_covariances_ : ndarray of shape (n_samples, n_features, n_features)
         Only with ``covariance="local"``.
     smoothing_ : int
-        Likewise.
+        Neighbors that local covariances are held to. Only with ``covariance="local"``.
     regularization_ : tuple of float
         (ν_G, ν_L).
     loo_log_likelihood_ : float

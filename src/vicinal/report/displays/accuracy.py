@@ -210,7 +210,7 @@ class NeighborsAccuracyDisplay(BaseDisplay):
         Parameters
         ----------
         embeddings : mapping of str to array-like of shape (n_samples, n_components)
-            The same points under several metrics.
+            Points as several metrics see them.
         y : array-like of shape (n_samples,)
         test_embeddings : mapping of str to array-like of shape (n_test, n_components), optional
             Points to name. None: each point, by the others.

@@ -41,7 +41,7 @@ def frame(ax: "Axes", *, open_: bool = False) -> None:
 
 
 def equal_units(ax: "Axes") -> None:
-    """The same unit on both axes, since distances are what is looked at."""
+    """Give both axes one unit, since distances are what is looked at."""
     ax.set_aspect("equal", adjustable="datalim")
 
 

@@ -1,4 +1,4 @@
-"""The same rows before and after a model: as they came, as it got them, as it places them."""
+"""Rows before and after a model: as they came, as it got them, as it places them."""
 
 from dataclasses import dataclass
 from typing import Any
