@@ -33,20 +33,3 @@ def _holds(code, wanted):
     """Whether the wanted lines follow each other."""
     starts = range(len(code) - len(wanted) + 1)
     return any(code[start : start + len(wanted)] == wanted for start in starts)
-
-
-@pytest.mark.skipif(not PAGE.exists(), reason="the pages are not part of an installed package")
-def test_every_file_that_is_named_is_there():
-    text, root = PAGE.read_text("utf-8"), HERE.parents[1]
-    named = set(re.findall(r"`([a-z_/]+/[a-z_]+\.(?:py|md))`", text))
-    toys = {"tests/neighborhood/test_halves.py", "cli/commands/count.py"}
-    toys |= {"src/vicinal/cli/commands/count.py", "tests/cli/commands/test_count.py"}
-    missing = [
-        name
-        for name in named - toys
-        if not any(
-            (root / below / name).exists()
-            for below in ("", "src/vicinal", "src/vicinal/divergence")
-        )
-    ]
-    assert not missing
