@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 __all__ = ["examples", "load_profile", "scaled"]
 
 EXAMPLES = 40
-SHARES = {"default": 0.25, "ci": 1.0, "thorough": 25.0}
+SHARES = {"default": 0.5, "ci": 1.0, "thorough": 25.0}
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "default")
 
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs, Student, scatter
 from vicinal.neighborhood.fused import FusedEngine
+from vicinal.neighborhood.kernels import trees
 from vicinal.neighborhood.oracle import OracleEngine
 from vicinal.neighborhood.tree import TreeEngine
 
@@ -161,3 +162,15 @@ def test_gradient_is_near_the_exact_one(tolerance):
     exact, found = gradients
     size = np.abs(exact).max()
     assert_allclose(found, exact, atol=max(1e-9, 20 * tolerance) * size)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 50), (50, 1), (50, 50)])
+def test_sizes_need_no_kernels_of_their_own(n, m, d):
+    """A few seconds each: a single point, node or box must not be another type to the compiler."""
+    rng = np.random.default_rng(0)
+    pairs, engine = Pairs(rng.normal(size=(n, d)), rng.normal(size=(m, d))), TreeEngine(leaf=8)
+    log_slope = engine.rows(pairs, GAUSSIAN).finish().log_slope
+    engine.columns(pairs, GAUSSIAN, log_slope, np.ones_like(log_slope))
+    for kernel in (trees.rows_of_boxes, trees.columns_of_boxes):
+        assert len(kernel.signatures) <= 2  # float64, and float32 in other tests

@@ -111,7 +111,7 @@ class TreeEngine:
         if n == 0 or m == 0:
             return sums
         planted = self._planted(pairs, law)
-        self._run(self._row_work(planted, pairs, law, sums), planted.query_boxes[:, :2])
+        self._run(self._row_work(planted, pairs, law, sums), planted.query_boxes)
         arranged = planted.arranged
         return undo_rows(natural_peaks(sums, law, arranged.weight_peak), arranged)
 
@@ -123,9 +123,10 @@ class TreeEngine:
         planted = self._planted(pairs, law)
         boxes = planted.query_boxes
         some = boxes[np.unique((np.arange(n_boxes) + 0.5) * len(boxes) // n_boxes).astype(int)]
+        sizes = (planted.queries.stops - planted.queries.starts)[some[:, 0]]
         work = self._row_work(planted, pairs, law, RowSums.empty(pairs.n_parts, n, 0))
         with np.errstate(all="ignore"):
-            return work(some[:, :2]) / (m * float(some[:, 2].sum()))
+            return work(some) / (m * float(sizes.sum()))
 
     def _row_work(
         self, planted: Planted, pairs: Pairs, law: Law, sums: RowSums
@@ -134,7 +135,7 @@ class TreeEngine:
         arranged = planted.arranged
         inputs = self._weighed(planted.keys, arranged.keys, arranged.key_weights, np.ones(1))
         queries = np.ascontiguousarray(arranged.queries.points.T)
-        keys = np.vstack([arranged.keys.points.T, arranged.key_weights])
+        keys = _beside(arranged.keys.points, arranged.key_weights)
         tolerance, numbers = self._allowed(pairs, queries.dtype), law.numbers(pairs.near.stop)
 
         def work(boxes: NDArray) -> int:
@@ -171,7 +172,7 @@ class TreeEngine:
             log_weights = _log2(np.abs(shares[part])) - slopes[part]
             signs = np.sign(shares[part])
             forest = self._weighed(planted.queries, arranged.queries, log_weights, signs)
-            queries = np.vstack([arranged.queries.points.T, slopes[part], shares[part]])
+            queries = _beside(arranged.queries.points, slopes[part], shares[part])
 
             def work(
                 boxes: NDArray,
@@ -186,7 +187,7 @@ class TreeEngine:
                     sums.total, sums.moment,
                 )  # fmt: skip
 
-            self._run(work, planted.key_boxes[:, :2])
+            self._run(work, planted.key_boxes)
         return undo_columns(sums, arranged)
 
     def _allowed(self, pairs: Pairs, dtype: np.dtype) -> float:
@@ -242,7 +243,7 @@ class TreeEngine:
 
     def _weighed(self, forest: Forest, side: Side, log_weights: NDArray, signs: NDArray) -> Forest:
         """The forest with what its nodes weigh."""
-        (count, n_near), d = forest.low.shape, forest.center.shape[1]
+        count, n_near, d = len(forest.starts), forest.low.shape[1], forest.center.shape[1]
         fresh = Forest(*forest[:4], *_numbers(count, n_near, d))
         fresh.low[:], fresh.high[:] = forest.low, forest.high
         signs = np.broadcast_to(signs, len(side.points)).astype(np.float64)
@@ -250,11 +251,10 @@ class TreeEngine:
         return fresh
 
     def _boxes(self, outputs: Forest, law: Law) -> NDArray:
-        """Outputs that walk together: nodes, the numbers of their trees, their sizes."""
+        """Outputs that walk together: nodes, and the numbers of their trees."""
         boxes = np.empty((len(outputs.starts), 2), dtype=np.int64)
         count = self._kernels.choose_boxes(outputs, _MOST, law.widest_box, boxes)
-        nodes = boxes[:count, 0]
-        return np.column_stack([boxes[:count], outputs.stops[nodes] - outputs.starts[nodes]])
+        return boxes[:count]
 
     def _run(self, work: Callable[[NDArray], int], boxes: NDArray) -> None:
         tasks = [boxes[start : start + _BOXES] for start in range(0, len(boxes), _BOXES)]
@@ -271,9 +271,19 @@ def _sorted_within(values: NDArray, bounds: NDArray) -> NDArray:
 
 def _numbers(count: int, n_near: int, d: int) -> tuple[NDArray, ...]:
     """Box, center, weight, spread and sign of nodes: what a walk looks at lies side by side."""
-    seen = np.empty((count, 2 * n_near + 2))
+    # Two rows at least: parts of a single one are contiguous, another type to the compiler.
+    seen = np.empty((max(count, 2), 2 * n_near + 2))
     low, high = seen[:, :n_near], seen[:, n_near:-2]
     return low, high, np.empty((count, d)), seen[:, -2], seen[:, -1], np.empty(count)
+
+
+def _beside(points: NDArray, *numbers: NDArray) -> NDArray:
+    """Coordinates and other numbers of points, one after the other: (d + e, n).
+
+    In one order of memory: vstack's own depends on how many points and coordinates there are, and
+    is another type to the compiler.
+    """
+    return np.ascontiguousarray(np.vstack([points.T, *numbers]))
 
 
 def _log2(values: NDArray) -> NDArray:
