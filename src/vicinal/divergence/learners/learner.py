@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from vicinal.divergence.space import Divergences, DivergenceSpace
 
@@ -47,14 +48,14 @@ class Embedded:
         to be listed in `vicinal.saving.trusted` and `vicinal.saving.contracts`.
     eigenvalues : ndarray, optional
         For users to look at.
-    estimator : object, optional
+    estimator : BaseEstimator, optional
         A fitted estimator of another library, for users to look at.
     """
 
     coordinates: NDArray
     map: Any = None
     eigenvalues: NDArray | None = None
-    estimator: Any = None
+    estimator: BaseEstimator | None = None
 
 
 def _usual_neighbors(settings: Settings, n_samples: int) -> int:
