@@ -159,8 +159,7 @@ def _points(model: BaseEstimator) -> str:
 def _objective(model: BaseEstimator) -> str:
     if not hasattr(model, "objective_"):
         return ""
-    kind = {"accuracy": "mean p", "log": "mean log p"}.get(model.objective, "")
-    return f"{number(model.objective_)} ({kind}, less the penalty)"
+    return f"{number(model.objective_)} ({model.objective_in_words_}, less the penalty)"
 
 
 def _solver(model: BaseEstimator) -> str:

@@ -19,6 +19,7 @@ from vicinal.inputs.units import check_reach
 from vicinal.metric import LinearMapMixin
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
+from vicinal.nca.criteria import CRITERIA
 from vicinal.nca.equations import Objective
 from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
@@ -31,8 +32,8 @@ from vicinal.state import SavedStateMixin
 
 __all__ = ["NeighborhoodComponents"]
 
-# Parameters that predictions depend on besides what was learned.
-ASKED_OF_PREDICTIONS = ("engine", "tolerance", "n_neighbors")
+# Parameters of the fit that are asked for later: by predictions, and by facts about the fit.
+ASKED_LATER = ("engine", "tolerance", "n_neighbors", "objective")
 
 
 class NeighborhoodComponents(
@@ -164,6 +165,8 @@ class NeighborhoodComponents(
     objective_ : float
         Mean over the training points of the chosen objective, less the penalty;
         of a batched fit, over one batch.
+    objective_in_words_ : str
+        What that is the mean of.
     validation_score_ : float
         Mean objective of the points held back; only with early stopping.
     background_ : float
@@ -405,11 +408,16 @@ class NeighborhoodComponents(
         keys = stream.keys
         projected = keys.at(times(keys.X, self.components_.T))
         self._classifier = Classifier.of(projected, objective)
-        self._fitted_with = self._parameters(*ASKED_OF_PREDICTIONS)
+        self._fitted_with = self._parameters(*ASKED_LATER)
         self._forget("_index", "validation_score_", "background_", "recipe_", "converged_")
         self.n_iter_, self.objective_ = len(stream.objectives), stream.objectives[-1]
         self.history_ = {"objective": np.array(stream.objectives)}
         return self
+
+    @property
+    def objective_in_words_(self) -> str:
+        """What `objective_` is the value of, before the penalty."""
+        return CRITERIA[self._fitted_with["objective"]].mean
 
     def _checked(
         self,
@@ -438,7 +446,7 @@ class NeighborhoodComponents(
             "components_": components,
             "classes_": self.classes_,
             "n_features_in_": features.X.shape[1],
-            "_fitted_with": self._parameters(*ASKED_OF_PREDICTIONS),
+            "_fitted_with": self._parameters(*ASKED_LATER),
         }
         projected = LabeledPoints(times(features.X, components.T), data.weights, labels=data.labels)
         if objective.background is not None:
