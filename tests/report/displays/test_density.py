@@ -29,6 +29,7 @@ MODELS = {
     "full": LocalComponents(),
     "gaussian": LocalComponents(gaussian="search"),
     "local": LocalComponents(covariance="local", smoothing=20),
+    "student": LocalComponents(kernel="student", degrees_of_freedom=9.0),
 }
 
 
