@@ -104,6 +104,10 @@ class Law(ABC):
         log_mass = self.log_mass(s / self.scale**2, d)
         return np.multiply(LOG2E, log_mass, out=out, dtype=s.dtype)
 
+    def decays(self, s: NDArray, d: int) -> NDArray | float:
+        """-k' / k of squared distances in the law's units, elementwise; a number if it is one."""
+        return self.decay(s / self.scale**2, d)
+
     def steepness(self, d: int) -> float:
         """What an error of s, in the law's units, becomes in an exponent, at most."""
         return 1.0
@@ -145,6 +149,10 @@ class Gaussian(Law):
     def exponents(self, s: NDArray, d: int, out: NDArray | None = None) -> NDArray:
         """-s, since `scale` has made it a power of two."""
         return np.negative(s, out=out)
+
+    def decays(self, s: NDArray, d: int) -> float:
+        """1 everywhere."""
+        return 1.0
 
     def log_normalizer(self, d: int) -> float:
         """log π^(-d/2)."""
@@ -239,6 +247,10 @@ class Student(Law):
         """-(ν + d)/2 · log2(1 + s), ν having dropped out."""
         out = np.log1p(s, out=out)
         return np.multiply(-self._power(d) * LOG2E, out, out=out, dtype=s.dtype)
+
+    def decays(self, s: NDArray, d: int) -> NDArray:
+        """(ν + d)/2 / ν / (1 + s)."""
+        return (self._power(d) / self.degrees_of_freedom) / (1.0 + s)
 
     def log_normalizer(self, d: int) -> float:
         """log of Γ((ν + d)/2) / (Γ(ν/2) (νπ)^(d/2))."""

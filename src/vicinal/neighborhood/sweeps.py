@@ -36,18 +36,21 @@ def weigh_rows(
         new_peak = np.zeros_like(peak)
         more_mass = law.mass(s, d) @ key_weights
         np.multiply(law.slope(s, d), key_weights, out=s)
+        more_slope = s.sum(axis=1)
     else:
-        decay = law.decay(s / law.scale**2, d)
+        decay = law.decays(s, d)
         np.add(key_weights, law.exponents(s, d, out=s), out=s)
         new_peak = np.maximum(peak, s.max(axis=1))
         s -= _finite(new_peak)[:, None].astype(s.dtype)
         _power_of_two(s)
-        more_mass = s.sum(axis=1)
-        s *= decay
+        more_slope = more_mass = s.sum(axis=1)
+        if not _is_one(decay):
+            s *= decay
+            more_slope = s.sum(axis=1)
     factor[:] = np.exp2(peak - _finite(new_peak))
     peak[:] = new_peak
     mass[:] = factor * mass + more_mass
-    slope[:] = factor * slope + s.sum(axis=1)
+    slope[:] = factor * slope + more_slope
 
 
 def weigh_columns(
@@ -65,14 +68,20 @@ def weigh_columns(
     if law.has_support:
         np.multiply(key_weights[:, None] * law.slope(s, d), coefficients, out=s)
     else:
-        log_decay = np.log2(law.decay(s / law.scale**2, d))
+        decay = law.decays(s, d)
         s = law.exponents(s, d, out=s)
-        s += log_decay
+        if not _is_one(decay):
+            s += np.log2(decay)
         s += key_weights[:, None] - log_slopes
         # A share is at most 1; rounding of large distances must not make it more.
         _power_of_two(np.minimum(s, 0.0, out=s))
         s *= coefficients
     total += s.sum(axis=1)
+
+
+def _is_one(decay: NDArray | float) -> bool:
+    """Whether slopes are masses, as of exp(-s): then there is nothing to multiply."""
+    return np.ndim(decay) == 0 and decay == 1.0
 
 
 def _leave_out(s: NDArray, own: NDArray) -> None:
