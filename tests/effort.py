@@ -13,6 +13,8 @@ __all__ = ["examples", "load_profile", "scaled"]
 EXAMPLES = 40
 SHARES = {"default": 0.5, "ci": 1.0, "thorough": 25.0}
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "default")
+if PROFILE not in SHARES:
+    raise ValueError(f"HYPOTHESIS_PROFILE={PROFILE!r} is unknown: use one of {', '.join(SHARES)}")
 
 
 def scaled(n: int, least: int = 5) -> int:
