@@ -35,7 +35,7 @@ def examples(n: int) -> settings:
 
 
 def in_ci(*values: Any) -> tuple[Any, ...]:
-    """Values of a parameter that are tested in `.ci/run` only; a newcomer does not wait for them."""
+    """Values of a parameter that only `.ci/run` tests: a newcomer does not wait for them."""
     return () if PROFILE == "default" else values
 
 
