@@ -23,6 +23,11 @@ def pytest_xdist_setupnodes():
         os.environ.setdefault(name, "1")
 
 
+def pytest_collection_modifyitems(items):
+    """What is slow to compile stands together, so that of several workers one compiles it."""
+    items.sort(key=lambda item: item.get_closest_marker("descent") is None)
+
+
 @pytest.fixture
 def load_dataset():
     """Load one of the papers' sets, or skip where it cannot be had without the network."""

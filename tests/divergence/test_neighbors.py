@@ -165,6 +165,7 @@ def test_given_pairs_only(iris, divergence):
         paired(X, [[0, 150]])
 
 
+@pytest.mark.descent
 def test_approximate_search_is_nearly_exact(iris):
     X, _ = iris
     exact = DivergenceNeighbors().fit_transform(X)

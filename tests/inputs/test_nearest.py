@@ -143,6 +143,7 @@ def cloud():
     return rng.normal(size=(600, 5)), rng.normal(size=(80, 5))
 
 
+@pytest.mark.descent
 def test_the_approximate_search_finds_nearly_all_but_the_point_itself(cloud):
     keys, _ = cloud
     positions, squared = approximately_nearest(keys, None, 10, 1, "a test")
@@ -153,6 +154,7 @@ def test_the_approximate_search_finds_nearly_all_but_the_point_itself(cloud):
     assert (np.diff(squared, axis=1) >= 0).all()
 
 
+@pytest.mark.descent
 def test_the_approximate_search_of_new_points(cloud):
     keys, queries = cloud
     positions, squared = approximately_nearest(keys, queries, 10, 1, "a test")
@@ -161,6 +163,7 @@ def test_the_approximate_search_of_new_points(cloud):
     assert_allclose(squared, expected, rtol=1e-12)
 
 
+@pytest.mark.descent
 def test_the_approximate_search_among_duplicates_leaves_the_point_itself_out():
     keys = np.repeat(np.random.default_rng(0).normal(size=(10, 3)), 40, axis=0)
     positions, squared = approximately_nearest(keys, None, 5, 1, "a test")
@@ -203,6 +206,7 @@ def test_one_key_far_away_makes_no_second_search_for_others(n_features):
     assert_same(found, naive_nearest(keys, keys, 5, np.arange(501)))
 
 
+@pytest.mark.descent
 @pytest.mark.parametrize("scale", [1e-139, 1e139])
 def test_any_units(scale):
     keys = scale * np.random.default_rng(0).normal(size=(150, 20))

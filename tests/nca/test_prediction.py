@@ -35,6 +35,7 @@ def test_few_neighbors_count_alone(iris):
     assert_array_equal(np.sort(model.predict_proba(X), axis=1), [[0.0, 0.0, 1.0]] * 150)
 
 
+@pytest.mark.descent
 def test_approximate_search_finds_nearly_the_same(monkeypatch):
     X, y = load_digits(return_X_y=True)
     settings = {"init": "pca", "max_iter": 1, "tol": 1e9, "n_neighbors": 40}
