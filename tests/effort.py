@@ -5,11 +5,10 @@ the tests are those of "ci".
 """
 
 import os
-from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-__all__ = ["examples", "in_ci", "load_profile", "scaled"]
+__all__ = ["examples", "load_profile", "scaled"]
 
 EXAMPLES = 40
 SHARES = {"default": 0.5, "ci": 1.0, "thorough": 25.0}
@@ -32,11 +31,6 @@ def examples(n: int) -> settings:
         How many there are in `.ci/run`.
     """
     return settings(max_examples=scaled(n))
-
-
-def in_ci(*values: Any) -> tuple[Any, ...]:
-    """Values of a parameter that only `.ci/run` tests: a newcomer does not wait for them."""
-    return () if PROFILE == "default" else values
 
 
 def load_profile() -> None:

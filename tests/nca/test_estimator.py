@@ -23,6 +23,7 @@ from vicinal.nca import objective
         NeighborhoodComponents(),
         NeighborhoodComponents(objective="log"),
         NeighborhoodComponents(kernel="compact", prior="uniform"),
+        NeighborhoodComponents(kernel="student", degrees_of_freedom=1.0),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):
