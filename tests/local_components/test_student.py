@@ -203,7 +203,7 @@ def test_refusals_name_the_argument(settings, message):
 
 
 def test_heavy_tails_forgive_some_points_that_they_have_no_twin():
-    """In one feature six flowers of seven have one: enough for ν = 3, not for Gaussian kernels."""
+    """Not all flowers have one in any direction: enough for ν = 3, not for Gaussian kernels."""
     LocalComponents().fit(ROUNDED)
     with pytest.raises(ValueError, match="in some direction nearly every point has a twin"):
         LocalComponents(kernel="student").fit(ROUNDED)

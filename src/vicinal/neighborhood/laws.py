@@ -50,8 +50,8 @@ class Law(ABC):
         Squared distance from which on k is 0. Sums over a law with support are of size 1; those
         over any other are kept relative to their largest term, since they may underflow.
     squared_width : float
-        |z|² at which k is what exp(-1/2) is to a Gaussian: k(|z|² / squared_width) is a kernel
-        with the identity as its scale matrix.
+        k(|z|² / squared_width) is the kernel with the identity as its scale matrix; of exp(-s), the
+        standard Gaussian.
     is_gaussian_mixture : bool
         Whether it is a mixture of Gaussians of several widths, as exact EM needs it.
     widest_box : float
