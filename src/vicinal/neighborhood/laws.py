@@ -99,10 +99,12 @@ class Law(ABC):
         """log of -k'(s), elementwise."""
         return self.log_mass(s, d) + np.log(self.decay(s, d))
 
-    def exponents(self, s: NDArray, d: int, out: NDArray | None = None) -> NDArray:
-        """log2 k of squared distances in the law's units, elementwise."""
+    def exponents(
+        self, s: NDArray, d: int, base: NDArray | float = 0.0, out: NDArray | None = None
+    ) -> NDArray:
+        """`base` + log2 k of squared distances in the law's units, elementwise."""
         log_mass = self.log_mass(s / self.scale**2, d)
-        return np.multiply(LOG2E, log_mass, out=out, dtype=s.dtype)
+        return np.add(base, LOG2E * log_mass, out=out, dtype=s.dtype)
 
     def decays(self, s: NDArray, d: int) -> NDArray | float:
         """-k' / k of squared distances in the law's units, elementwise; a number if it is one."""
@@ -146,9 +148,11 @@ class Gaussian(Law):
         """1 everywhere."""
         return 1.0
 
-    def exponents(self, s: NDArray, d: int, out: NDArray | None = None) -> NDArray:
-        """-s, since `scale` has made it a power of two."""
-        return np.negative(s, out=out)
+    def exponents(
+        self, s: NDArray, d: int, base: NDArray | float = 0.0, out: NDArray | None = None
+    ) -> NDArray:
+        """`base` - s, since `scale` has made it a power of two."""
+        return np.subtract(base, s, out=out, dtype=s.dtype)
 
     def decays(self, s: NDArray, d: int) -> float:
         """1 everywhere."""
@@ -243,10 +247,13 @@ class Student(Law):
         """(ν + d)/2 / (ν + s): half of what EM for a mixture of scales weighs a pair with."""
         return self._power(d) / (self.degrees_of_freedom + s)
 
-    def exponents(self, s: NDArray, d: int, out: NDArray | None = None) -> NDArray:
-        """-(ν + d)/2 · log2(1 + s), ν having dropped out."""
+    def exponents(
+        self, s: NDArray, d: int, base: NDArray | float = 0.0, out: NDArray | None = None
+    ) -> NDArray:
+        """`base` - (ν + d)/2 · log2(1 + s), ν having dropped out."""
         out = np.log1p(s, out=out)
-        return np.multiply(-self._power(d) * LOG2E, out, out=out, dtype=s.dtype)
+        out = np.multiply(-self._power(d) * LOG2E, out, out=out, dtype=s.dtype)
+        return np.add(base, out, out=out, dtype=s.dtype)
 
     def decays(self, s: NDArray, d: int) -> NDArray:
         """(ν + d)/2 / ν / (1 + s)."""

@@ -39,7 +39,7 @@ def weigh_rows(
         more_slope = s.sum(axis=1)
     else:
         decay = law.decays(s, d)
-        np.add(key_weights, law.exponents(s, d, out=s), out=s)
+        law.exponents(s, d, key_weights, out=s)
         new_peak = np.maximum(peak, s.max(axis=1))
         s -= _finite(new_peak)[:, None].astype(s.dtype)
         _power_of_two(s)
@@ -69,10 +69,9 @@ def weigh_columns(
         np.multiply(key_weights[:, None] * law.slope(s, d), coefficients, out=s)
     else:
         decay = law.decays(s, d)
-        s = law.exponents(s, d, out=s)
+        law.exponents(s, d, key_weights[:, None] - log_slopes, out=s)
         if not _is_one(decay):
             s += np.log2(decay)
-        s += key_weights[:, None] - log_slopes
         # A share is at most 1; rounding of large distances must not make it more.
         _power_of_two(np.minimum(s, 0.0, out=s))
         s *= coefficients
