@@ -196,7 +196,8 @@ class LocalProblem:
 
     def _check_alive(self, scatter: NDArray) -> None:
         least, most = np.linalg.eigvalsh(scatter)[[0, -1]]
-        if least > COLLAPSED and most < 1.0 / COLLAPSED:
+        # Beside one so wide, rounding makes the least one any number: an extrapolation too far.
+        if least > COLLAPSED * max(1.0, most) and most < 1.0 / COLLAPSED:
             return
         n, d = self.points.X.shape
         widths = np.sqrt(np.diag(self.frame.covariance))
