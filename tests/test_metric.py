@@ -107,3 +107,46 @@ def test_the_step_runs_where_vicinal_is_not(name, tmp_path):
 def test_only_fitted_models_have_a_step():
     with pytest.raises(NotFittedError):
         NeighborhoodComponents().to_sklearn()
+
+
+def test_the_metric_is_the_distance_of_a_pair(model):
+    metric = model.get_metric()
+    pairs = np.stack([X[:30], X[60:90]], axis=1)
+    assert_allclose([metric(u, v) for u, v in pairs], model.pair_distance(pairs), rtol=1e-10)
+    assert type(metric(X[0], X[1])) is float
+    assert metric(X[0], X[0]) == 0.0
+    assert metric([1, 2, 3, 4], [4, 3, 2, 1]) == metric(np.arange(1.0, 5), np.arange(4.0, 0, -1))
+
+
+def test_scikit_learn_takes_the_metric(model):
+    Z = model.transform(FRAME)
+    by_metric = KNeighborsClassifier(3, metric=model.get_metric()).fit(X[::2], Y[::2])
+    by_map = KNeighborsClassifier(3).fit(Z[::2], Y[::2])
+    found, expected = by_metric.kneighbors(X[1::2])[0], by_map.kneighbors(Z[1::2])[0]
+    assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_the_metric_is_a_copy_that_can_be_pickled(model):
+    metric, again = model.get_metric(), clone(model).fit(FRAME, Y)
+    frozen = again.get_metric()
+    again.components_[:] = 0.0
+    copied = pickle.loads(pickle.dumps(frozen))
+    assert copied(X[0], X[60]) == frozen(X[0], X[60]) == metric(X[0], X[60]) > 0.0
+    assert repr(metric) == f"MahalanobisMetric(n_features=4, n_components={len(model.components_)})"
+
+
+def test_wrong_points_are_named(model):
+    metric = model.get_metric()
+    with pytest.raises(ValueError, match=r"u has shape \(3,\) and v \(3,\), expected \(4,\)"):
+        metric([1, 2, 3], [1, 2, 3])
+    with pytest.raises(ValueError, match=r"u has shape \(4,\) and v \(2, 4\).*use pair_distance"):
+        metric(X[0], X[:2])
+    with pytest.raises(NotFittedError):
+        NeighborhoodComponents().get_metric()
+
+
+def test_a_distance_whose_square_is_no_number_is_one():
+    model = LocalComponents().fit(X)
+    model.components_ = np.eye(4)
+    assert_allclose(model.get_metric()(np.full(4, 1e200), np.zeros(4)), 2e200)
+    assert model.get_metric()(np.full(4, 1e-200), np.zeros(4)) > 0.0

@@ -220,6 +220,7 @@ FACTS = (
     Fact("Classes", _classes),
     Fact("Points", _points),
     _of_attribute("Pairs", "n_pairs_"),
+    _of_attribute("Threshold of distances", "threshold_"),
     _of_attribute("Neighborhood size", "n_neighbors_"),
     _of_attribute("Smoothing", "smoothing_"),
     Fact("Objective", _objective, _attributes("objective_")),

@@ -241,8 +241,8 @@ def test_identical_pairs_with_both_labels():
     [
         (np.zeros((4, 3)), [0, 1, 0, 1], None, r"pairs has shape \(4, 3\), expected \(n_pairs, 2"),
         (np.zeros((4, 3, 2)), [0, 1, 0, 1], None, r"pairs has shape \(4, 3, 2\)"),
-        (np.ones((4, 2, 2)), [1, 1, 1, 1], None, "all 4 pairs coincide: a metric needs pairs of b"),
-        (np.ones((4, 2, 2)), [0, 0, 0, 0], None, "all 4 pairs do not coincide"),
+        (np.ones((4, 2, 2)), [1, 1, 1, 1], None, "all 4 pairs in y coincide: pairs of both kinds"),
+        (np.ones((4, 2, 2)), [0, 0, 0, 0], None, "all 4 pairs in y do not coincide"),
         (
             np.ones((4, 2, 2)),
             [0, 1, 2, 1],

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from vicinal.coincidence.equations import CoincidenceData, LatentMap, exponents, log_likelihood
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.neighbors import labeled_pairs
+from vicinal.coincidence.pair_classifier import PairClassifierMixin, even_distance
 from vicinal.coincidence.starts import latent_start
 from vicinal.coincidence.trial import Trial, nearest_neighbor_score
 from vicinal.fitting import Outcome, few_updates, run
@@ -44,6 +45,7 @@ MOST_HELD_BACK = 2000
 class LatentCoincidence(
     CallbackSupport,
     FitSupport,
+    PairClassifierMixin,
     LinearMapMixin,
     RepresentationMixin,
     SavedStateMixin,
@@ -112,6 +114,10 @@ class LatentCoincidence(
     base_rate_ : float
         Share of coincident pairs among those learned from.
     n_pairs_ : int
+    threshold_ : float
+        Distance up to which `predict_pairs` puts pairs together: where
+        `pair_probability` is ½, negative where it is less for all pairs, until
+        `calibrate_threshold` sets another.
     validation_score_ : float
         Share of the rows held back that were labeled right. Only with early
         stopping.
@@ -235,7 +241,7 @@ class LatentCoincidence(
             Two points each, or the positions of two rows of `X`. With local
             scales the first point of a pair is the one that has it.
         y : array-like of shape (n_pairs,)
-            1 for pairs that coincide, 0 for others.
+            1 or True for pairs that coincide; 0, False or -1 for others.
         X : array-like of shape (n_samples, n_features), optional
 
         Returns
@@ -393,12 +399,13 @@ class LatentCoincidence(
         return {
             "components_": W.astype(points.dtype),
             "sigma2_": latent.sigma2,
+            "threshold_": even_distance(len(W), latent.sigma2),
             "n_features_in_": points.shape[1],
         }
 
     @on_own_threads
     def pair_probability(
-        self, pairs: Any, base_rate: float | None = None, X: ArrayLike | None = None
+        self, pairs: Any, X: ArrayLike | None = None, *, base_rate: float | None = None
     ) -> NDArray:
         """Probability that the two points of each pair coincide.
 
@@ -406,10 +413,10 @@ class LatentCoincidence(
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
             Two points each, or the positions of two rows of `X`.
+        X : array-like of shape (n_samples, n_features), optional
         base_rate : float, optional
             Share of coincident pairs to expect, between 0 and 1. None: that of the
             pairs learned from, `base_rate_`.
-        X : array-like of shape (n_samples, n_features), optional
 
         Returns
         -------

@@ -78,12 +78,13 @@ def check_seed(value: Any, name: str = "random_state") -> np.random.RandomState:
     return check_random_state(value)
 
 
-def check_share(name: str, value: Any) -> float:
-    """Return `value` as a float if it lies between 0 and 1, both excluded."""
+def check_share(name: str, value: Any, *, ends: bool = False) -> float:
+    """Return `value` as a float if it lies between 0 and 1, both excluded but for `ends`."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name}={value!r} must be a number between 0 and 1.")
-    if not 0 < float(value) < 1:
-        raise ValueError(f"{name}={value!r} must lie between 0 and 1, both excluded.")
+    if not (0 < float(value) < 1 or (ends and float(value) in (0.0, 1.0))):
+        kind = "included" if ends else "excluded"
+        raise ValueError(f"{name}={value!r} must lie between 0 and 1, both {kind}.")
     return float(value)
 
 

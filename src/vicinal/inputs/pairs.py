@@ -61,18 +61,24 @@ def check_positions(pairs: Any, n_points: int) -> NDArray:
     return array
 
 
-def check_pair_labels(y: Any, n_pairs: int) -> NDArray:
-    """Whether each pair coincides, as bool; both kinds must occur."""
+def check_pair_labels(y: Any, n_pairs: int, *, both: bool = True) -> NDArray:
+    """Whether each pair coincides, as bool, from 1 and 0, True and False, or 1 and -1.
+
+    With `both`, there must be pairs of both kinds.
+    """
     labels = np.asarray(y)
     if labels.shape != (n_pairs,):
         raise ValueError(f"y has shape {labels.shape}, expected ({n_pairs},): a label per pair.")
-    if not np.isin(labels, (0, 1)).all():
-        strange = np.setdiff1d(labels, (0, 1))[:5]
-        raise ValueError(f"y has labels {strange!r}: 1 says that a pair coincides, 0 that not.")
-    coincide = labels.astype(bool)
-    if coincide.all() or not coincide.any():
+    if not any(np.isin(labels, kinds).all() for kinds in ((0, 1), (-1, 1))):
+        strange = np.unique(labels[~np.isin(labels, (0, 1))])[:5]
+        raise ValueError(
+            f"y has labels {strange!r}: 1 says that a pair coincides, and 0 (or -1 instead, for "
+            "all of these) that it does not."
+        )
+    coincide = labels == 1
+    if both and len(np.unique(coincide)) < 2:
         kind = "coincide" if coincide.any() else "do not coincide"
         raise ValueError(
-            f"all {n_pairs} pairs {kind}: a metric needs pairs of both kinds, y = 0 and y = 1."
+            f"all {n_pairs} pairs in y {kind}: pairs of both kinds are needed, y = 0 and y = 1."
         )
     return coincide

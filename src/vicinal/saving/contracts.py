@@ -110,6 +110,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "components_": "finite d D",
         "sigma2_": "nonnegative",
         "base_rate_": "nonnegative",
+        "threshold_": "finite",
     },
     "vicinal.coincidence.classifier.CoincidenceClassifier": {
         "n_features_in_": "size D",

@@ -121,6 +121,10 @@ def test_probabilities_of_pairs(model):
         model, points, SAME[600:], n_bins=4, ax=new_axes()
     )
     np.testing.assert_allclose(as_points.prob_pred, display.prob_pred)
+    signs = ReliabilityDisplay.from_estimator(
+        model, points, 2 * SAME[600:].astype(int) - 1, n_bins=4, ax=new_axes()
+    )
+    np.testing.assert_array_equal(signs.prob_true, as_points.prob_true)
 
 
 def test_another_base_rate(model):
@@ -128,7 +132,7 @@ def test_another_base_rate(model):
     display = ReliabilityDisplay.from_estimator(
         model, PAIRS[600:], SAME[600:], base_rate=0.01, **options
     )
-    expected = model.pair_probability(PAIRS[600:], 0.01, X).mean()
+    expected = model.pair_probability(PAIRS[600:], X, base_rate=0.01).mean()
     assert display.prob_pred[0] == pytest.approx(expected)
 
 

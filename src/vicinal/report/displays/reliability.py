@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from vicinal.inputs.checks import check_count
+from vicinal.inputs.pairs import check_pair_labels
 from vicinal.report.drawing.axes import frame
 from vicinal.report.drawing.base import BaseDisplay
 from vicinal.report.numbers.calibration import check_outcomes, equal_count_bins, wilson_interval
@@ -116,7 +117,7 @@ class ReliabilityDisplay(BaseDisplay):
             Two points each, or the positions of two rows of `X`: pairs that the
             model has not learned from.
         y : array-like of shape (n_pairs,)
-            1 for pairs that belong together, 0 for others.
+            1 or True for pairs that belong together; 0, False or -1 for others.
         X : array-like of shape (n_samples, n_features), optional
         base_rate : float, optional
             Share of pairs that belong together to expect. None: that of the pairs
@@ -161,8 +162,10 @@ class ReliabilityDisplay(BaseDisplay):
                 "step, and pairs of points as they reach it."
             )
         named = titled(title, estimator)
-        y_prob = model.pair_probability(pairs, base_rate, X)
-        return cls.from_predictions(y, y_prob, n_bins=n_bins, title=named, ax=ax)
+        expected = {} if base_rate is None else {"base_rate": base_rate}
+        y_prob = model.pair_probability(pairs, X, **expected)
+        coincide = check_pair_labels(y, len(y_prob), both=False)
+        return cls.from_predictions(coincide, y_prob, n_bins=n_bins, title=named, ax=ax)
 
     @classmethod
     def from_predictions(
