@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from vicinal.divergence import DivergenceEmbedding, DivergenceNeighbors
     from vicinal.local_components import LocalComponents
     from vicinal.nca import NeighborhoodComponents
+    from vicinal.sampling import sample_pairs
     from vicinal.saving import export_onnx, load, save
 
 __version__ = "0.1.0.dev0"
@@ -32,6 +33,7 @@ __all__ = [
     "load",
     "local_components",
     "nca",
+    "sample_pairs",
     "save",
     "saving",
 ]
@@ -50,6 +52,7 @@ _HOMES = {
     "load": "vicinal.saving",
     "local_components": "vicinal.local_components",
     "nca": "vicinal.nca",
+    "sample_pairs": "vicinal.sampling",
     "save": "vicinal.saving",
     "saving": "vicinal.saving",
 }

@@ -58,18 +58,21 @@ def searches(draw):
     return keys, points(n_queries), None
 
 
-@given(search=searches(), k=st.integers(1, 70))
-@examples(100)
-def test_the_nearest_are_those_of_the_definition(search, k):
+@given(search=searches(), k=st.integers(1, 70), few=st.sampled_from([0, 300, 4096]))
+@examples(200)
+def test_the_nearest_are_those_of_the_definition(search, k, few):
+    """By an index, and by all differences where there are few."""
     keys, queries, own = search
-    assert_same(nearest(keys, queries, k, own), naive_nearest(keys, queries, k, own))
+    with patch("vicinal.inputs.nearest._FEW", few):
+        assert_same(nearest(keys, queries, k, own), naive_nearest(keys, queries, k, own))
 
 
 @given(search=searches(), k=st.integers(1, 9), numbers=st.sampled_from([1, 50, 500]))
 @examples(20)
 def test_blocks_change_nothing(search, k, numbers):
     keys, queries, own = search
-    with patch("vicinal.inputs.nearest._BLOCK_NUMBERS", numbers):
+    names = "vicinal.inputs.nearest._BLOCK_NUMBERS", "vicinal.inputs.nearest._FEW"
+    with patch(names[0], numbers), patch(names[1], 0):
         assert_same(nearest(keys, queries, k, own), naive_nearest(keys, queries, k, own))
 
 

@@ -29,6 +29,9 @@ _SPARE, _SLACK = 6, 1e-9
 # Where it is not (ties, as a rule), the search is repeated with so many times more.
 _GROWTH = 4
 
+# So many differences are sooner looked at, all of them, than an index is built.
+_FEW = 4096
+
 # Neighbors in the graph of an approximate search, at least.
 _LEAST_NEIGHBORS = 30
 
@@ -76,6 +79,8 @@ def nearest(
     )
     if k == 0 or len(queries) == 0:
         return positions, squared
+    if len(keys) * len(queries) <= _FEW:
+        return _nearest_of_few(keys, queries, k, own)
     center = _center(keys)
     near_zero, asked = keys - center, queries - center  # products of large numbers lose digits
     index = NearestNeighbors(n_jobs=_workers(n_jobs)).fit(near_zero)
@@ -96,6 +101,14 @@ def nearest(
         open_rows = np.concatenate(left) if wanted < len(keys) else open_rows[:0]
         wanted = min(_GROWTH * wanted, len(keys))
     return positions, squared
+
+
+def _nearest_of_few(keys: NDArray, queries: NDArray, k: int, own: NDArray) -> Nearest:
+    """The k nearest of keys all of which are looked at."""
+    found = np.broadcast_to(np.arange(len(keys)), (len(queries), len(keys)))
+    exact = _exact(keys, queries, found, own)
+    order = np.lexsort((found, exact), axis=1)[:, :k]
+    return order, np.take_along_axis(exact, order, axis=1)
 
 
 def within(
