@@ -170,14 +170,6 @@ def _solver(model: BaseEstimator) -> str:
     return f"{recipe['solver']}, {recipe['batching']} batches{size} ({recipe['reason']})"
 
 
-def _updates(model: BaseEstimator) -> str:
-    n = getattr(model, "n_iter_", None)
-    if n is None:
-        return ""
-    low, high = np.min(n), np.max(n)
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
 def _engine(model: BaseEstimator) -> str:
     if not hasattr(model, "engine_"):
         return ""
@@ -230,7 +222,7 @@ FACTS = (
     _of_attribute("Background share", "background_"),
     _of_attribute("Global optimum", "is_global_optimum_"),
     Fact("Solver", _solver, _attributes("solver_")),
-    Fact("Updates", _updates, _attributes("n_iter_")),
+    _of_attribute("Updates", "n_iter_"),
     _of_attribute("Converged", "converged_"),
     Fact("Engine", _engine, _attributes("engine_", "engine_reason_")),
     Fact("Time of the updates", _time),

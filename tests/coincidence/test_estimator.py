@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, load_wine
@@ -315,3 +316,36 @@ def test_the_classifier(wine):
     printed = scale ** (-3 / 2) * np.exp(-squared / (2 * scale))
     assert_allclose(np.exp(model._log_coincidence(X_test[:1])[0, c]), printed, rtol=1e-10)
     assert_allclose(model.means_[c], X[y == c].mean(axis=0), atol=1e-12)
+
+
+def test_the_classifier_measures_from_means(wine):
+    X, y = wine
+    model = CoincidenceClassifier(3).fit(X, y)
+    distances = model.transform(X)
+    assert_allclose(distances, model.fit_transform(X, y))
+    assert distances.shape == (len(X), 3)
+    for c in range(3):
+        at_mean = model.transform(model.means_[c : c + 1])[0]
+        assert at_mean.argmin() == c
+        assert_allclose(at_mean[c], 0.0, atol=1e-12)
+    constant = -1.5 * np.log(1 + 2 * model.sigma2_)
+    assert_allclose(model._log_coincidence(X), constant - distances**2 / 2, rtol=1e-10)
+    names = ["coincidenceclassifier0", "coincidenceclassifier1", "coincidenceclassifier2"]
+    assert_array_equal(model.get_feature_names_out(), names)
+
+
+def test_the_classifier_of_pairs(wine):
+    X, y = wine
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    model = CoincidenceClassifier().fit(frame, y)
+    positions = np.random.default_rng(0).integers(len(X), size=(400, 2))
+    found = model.pair_probability(positions, frame)
+    assert_allclose(found, model.pair_probability(X[positions]))
+    shares = model.predict_proba(frame)
+    assert_allclose(found, (shares[positions[:, 0]] * shares[positions[:, 1]]).sum(axis=1))
+    same = y[positions[:, 0]] == y[positions[:, 1]]
+    assert ((found >= 0.5) == same).mean() > 0.95
+    assert ((found >= 0) & (found <= 1)).all()
+    with pytest.raises(ValueError, match=r"pairs has shape \(1, 2, 2\)"):
+        model.pair_probability([[[0.0, 1.0], [1.0, 0.0]]])
+    assert not hasattr(model, "pair_distance")

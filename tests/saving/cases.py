@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -76,6 +77,9 @@ CASES = {
     "coincidence": lambda: LatentCoincidence(random_state=0).fit(FRAME, NAMES),
     "coincidence local": lambda: LatentCoincidence(2, scale="local", random_state=0).fit(X, Y),
     "coincidence pairs": lambda: LatentCoincidence().fit_pairs(PAIRS, COINCIDE),
+    "coincidence threshold": lambda: (
+        LatentCoincidence().fit_pairs(PAIRS, COINCIDE).calibrate_threshold(PAIRS, COINCIDE)
+    ),
     "coincidence local pairs": lambda: LatentCoincidence(scale="local").fit_pairs(PAIRS, COINCIDE),
     "coincidence classes": lambda: CoincidenceClassifier(2).fit(FRAME, NAMES),
     "divergence": lambda: DivergenceNeighbors().fit(X),
@@ -89,6 +93,9 @@ CASES = {
     "lle": lambda: embedding("lle").fit(ONE_CLOUD),
     "mds": lambda: embedding("mds").fit(ONE_CLOUD),
     "tsne": lambda: embedding("tsne", method_params={"max_iter": 250}).fit(ONE_CLOUD),
+    "neighbors by a metric": lambda: KNeighborsClassifier(
+        metric=fitted("nca").get_metric(), algorithm="brute"
+    ).fit(X, NAMES),
     "pipeline": lambda: make_pipeline(StandardScaler(), nca()).fit(FRAME, NAMES),
     "best of a search": lambda: (
         GridSearchCV(nca(tol=0.1), {"kernel": ["gaussian", "compact"]}, cv=2)
@@ -109,7 +116,7 @@ def answers(model):
     new = NEW
     if getattr(model, "feature_names_in_", None) is not None:
         new = pd.DataFrame(NEW, columns=model.feature_names_in_)
-    pairs = {"pair_distance", "pair_score", "pair_probability"}
+    pairs = {"pair_distance", "pair_score", "pair_probability", "predict_pairs"}
     found = {
         name: getattr(model, name)(PAIRS if name in pairs else new)
         for name in ("transform", "predict", "predict_proba", "score_samples", "modes", *pairs)

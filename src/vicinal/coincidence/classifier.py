@@ -1,8 +1,15 @@
 """CoincidenceClassifier: one model of coincidence around the mean of each class (section 3.1)."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.coincidence.equations import CoincidenceData, LatentMap, exponents
@@ -11,6 +18,7 @@ from vicinal.coincidence.starts import latent_start
 from vicinal.fitting import run
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
+from vicinal.inputs.pairs import split_pairs
 from vicinal.inputs.span import check_components, check_width, span_of
 from vicinal.inputs.units import check_projection, check_units
 from vicinal.neighborhood import log_shares, times
@@ -23,7 +31,13 @@ __all__ = ["CoincidenceClassifier"]
 
 
 class CoincidenceClassifier(
-    FitSupport, ClassifierMixin, RepresentationMixin, SavedStateMixin, BaseEstimator
+    FitSupport,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClassifierMixin,
+    RepresentationMixin,
+    SavedStateMixin,
+    BaseEstimator,
 ):
     """Classifier by the probability that a point coincides with the mean of a class.
 
@@ -55,7 +69,8 @@ class CoincidenceClassifier(
         W_c.
     sigma2_ : ndarray of shape (n_classes,)
     log_likelihood_ : ndarray of shape (n_classes,)
-    n_iter_ : ndarray of shape (n_classes,)
+    n_iter_ : int
+        Largest number of updates of a class.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if `X` has feature names that are all strings.
@@ -63,6 +78,14 @@ class CoincidenceClassifier(
     See Also
     --------
     LatentCoincidence : One metric for all.
+
+    Notes
+    -----
+    Every class has a metric of its own, and it measures from the mean of the class. So
+    `transform` gives a distance to each mean, as that of scikit-learn's ``KMeans`` does, and
+    `pair_probability` that two points are of the same class; but there is no one distance
+    between two points, and hence no ``pair_distance``, ``pair_score``, ``get_metric`` or
+    ``get_mahalanobis_matrix``, nor a threshold on it: these are those of `LatentCoincidence`.
 
     References
     ----------
@@ -134,7 +157,7 @@ class CoincidenceClassifier(
             [latent.W if basis is None else latent.W @ basis for latent in maps]
         )
         self.sigma2_ = np.array([latent.sigma2 for latent in maps])
-        self.log_likelihood_, self.n_iter_ = np.array(likelihoods), np.array(updates)
+        self.log_likelihood_, self.n_iter_ = np.array(likelihoods), max(updates)
         return self
 
     def _fit_class(
@@ -164,17 +187,91 @@ class CoincidenceClassifier(
         check_nonnegative("tol", self.tol)
 
     @on_own_threads
-    def _log_coincidence(self, X: ArrayLike) -> NDArray:
-        """log P(y_c = 1 | x), shape (n, n_classes)."""
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Distance of points to the mean of each class, by the metric of that class.
+
+        It is |W_c (x - μ_c)| / √(1 + 2σ_c²), so that half of its square and a constant of the
+        class are minus the logarithm of the probability to coincide with the mean.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from vicinal import CoincidenceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> distances = CoincidenceClassifier().fit(X, y).transform(X)
+        >>> distances.shape
+        (150, 3)
+        >>> bool(distances[y == 0, 0].mean() < distances[y == 1, 0].mean())
+        True
+        """
+        return np.sqrt(self._squared(self._checked(X)) / (1.0 + 2.0 * self.sigma2_))
+
+    @on_own_threads
+    def pair_probability(self, pairs: Any, X: ArrayLike | None = None) -> NDArray:
+        """Probability that the two points of each pair are of the same class.
+
+        It is Σ_c P(c | x) P(c | x') with the probabilities of `predict_proba`, for points
+        that are drawn independently.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
+            Two points each, or the positions of two rows of `X`.
+        X : array-like of shape (n_samples, n_features), optional
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from vicinal import CoincidenceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = CoincidenceClassifier().fit(X, y)
+        >>> same, different = model.pair_probability([[0, 1], [0, 100]], X)
+        >>> bool(same > 0.9 and different < 0.1)
+        True
+        """
         check_is_fitted(self)
-        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        points, positions = split_pairs(pairs, X, self.n_features_in_)
+        shares = np.exp(log_shares(self._log_coincidence(points), axis=1))
+        first, second = shares[positions[:, 0]], shares[positions[:, 1]]
+        return np.minimum(np.einsum("nc,nc->n", first, second), 1.0)
+
+    def _checked(self, X: ArrayLike) -> NDArray:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+
+    @on_own_threads
+    def _squared(self, points: NDArray) -> NDArray:
+        """|W_c (x - μ_c)|², shape (n, n_classes)."""
         for W in self.components_:
             check_projection(points, W, squares=True)
-        columns = []
-        for mean, W, sigma2 in zip(self.means_, self.components_, self.sigma2_, strict=True):
-            squared = np.square(times(points - mean, W.T)).sum(axis=1)
-            columns.append(-exponents(squared, len(W), sigma2, np.ones(1)))
-        return np.column_stack(columns)
+        return np.column_stack(
+            [
+                np.square(times(points - mean, W.T)).sum(axis=1)
+                for mean, W in zip(self.means_, self.components_, strict=True)
+            ]
+        )
+
+    def _log_coincidence(self, points: NDArray) -> NDArray:
+        """log P(y_c = 1 | x), shape (n, n_classes)."""
+        squared, p = self._squared(points), self.components_.shape[1]
+        return -exponents(squared, p, self.sigma2_, np.ones(1))
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of output features, for get_feature_names_out."""
+        return len(self.classes_)
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray:
         """Logarithm of `predict_proba`.
@@ -187,7 +284,7 @@ class CoincidenceClassifier(
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return log_shares(self._log_coincidence(X), axis=1)
+        return log_shares(self._log_coincidence(self._checked(X)), axis=1)
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probabilities to coincide with the means of the classes, divided by their sum.
@@ -213,5 +310,5 @@ class CoincidenceClassifier(
         -------
         ndarray of shape (n_samples,)
         """
-        most = self._log_coincidence(X).argmax(axis=1)
+        most = self._log_coincidence(self._checked(X)).argmax(axis=1)
         return self.classes_[most]

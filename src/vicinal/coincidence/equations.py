@@ -85,7 +85,7 @@ class LatentMap:
     kappa2: NDArray
 
 
-def exponents(squared: NDArray, p: int, sigma2: float, kappa2: NDArray) -> NDArray:
+def exponents(squared: NDArray, p: int, sigma2: float | NDArray, kappa2: NDArray) -> NDArray:
     """q = -log P(y = 1) (section 2.1), for squared distances |W Δ|² and κ² of every pair."""
     c = kappa2 + 2.0 * sigma2
     return 0.5 * p * np.log1p(2.0 * sigma2 / kappa2) + 0.5 * squared / c

@@ -104,6 +104,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "total": "nonnegative",
         "reservoir": "Reservoir",
     },
+    "vicinal.metric.MahalanobisMetric": {"components": "finite d D"},
     "vicinal.coincidence.estimator.LatentCoincidence": {
         "n_features_in_": "size D",
         "feature_names_in_": "any D",

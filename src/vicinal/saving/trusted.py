@@ -27,6 +27,7 @@ TRUSTED = (
     "vicinal.local_components.learning.Penalty",
     "vicinal.local_components.per_point.PerPointDensity",
     "vicinal.local_components.stream.Stream",
+    "vicinal.metric.MahalanobisMetric",
     "vicinal.nca.background.ClassGaussians",
     "vicinal.nca.estimator.NeighborhoodComponents",
     "vicinal.nca.learning.Coordinates",

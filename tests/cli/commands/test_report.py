@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from cli.helpers import assert_one_line, done, refused
+from sklearn.neighbors import KNeighborsClassifier
 
 import vicinal
 from vicinal import report
@@ -54,7 +55,7 @@ def test_report_refuses(garden, told):
     refused("'no' does not exist", args=["report", model, data, "-o", "no/page.html"])
     refused("no column 'sort'", args=["report", model, data, "-t", "sort"])
     refused("there is no model file", args=["report", "no.skops", data])
-    classifier = vicinal.CoincidenceClassifier().fit(*TWO)
+    classifier = KNeighborsClassifier(algorithm="brute").fit(*TWO)
     vicinal.save(classifier, "classifier.skops")
     refused("has no coordinates", args=["report", "classifier.skops", data])
     assert told == []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from report.page.conftest import EVIL
 from sklearn.decomposition import PCA
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -149,9 +150,16 @@ def test_models_without_coordinates(iris, tmp_path):
     model = DivergenceNeighbors(gamma=0.1).fit(iris.data)
     with pytest.raises(TypeError, match="distances rather than coordinates"):
         write_report(model, iris.data, iris.target, path)
-    classifier = CoincidenceClassifier(max_iter=5, tol=1.0).fit(iris.data, iris.target)
-    with pytest.raises(TypeError, match="CoincidenceClassifier places no rows"):
+    classifier = KNeighborsClassifier().fit(iris.data, iris.target)
+    with pytest.raises(TypeError, match="KNeighborsClassifier places no rows"):
         write_report(classifier, iris.data, iris.target, path)
+
+
+def test_distances_to_means_are_coordinates(iris, tmp_path):
+    path = tmp_path / "page.html"
+    model = CoincidenceClassifier(max_iter=5, tol=1.0).fit(iris.data, iris.target)
+    write_report(model, iris.data, iris.target, path)
+    assert "CoincidenceClassifier" in path.read_text()
 
 
 def test_data_frames(iris, tmp_path):
