@@ -14,6 +14,7 @@ FLOORS = (
     ("compiling",),
     ("neighborhood",),
     ("inputs",),
+    ("indexes",),
     ("fitting", "metric", "datasets", "representation", "sampling"),
     ("nca", "local_components", "coincidence", "divergence"),
     ("saving", "report"),

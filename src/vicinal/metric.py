@@ -1,7 +1,7 @@
 """What every model with a linear map offers: the projection, and distances between given pairs."""
 
 from math import hypot
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,11 @@ from vicinal.inputs.pairs import split_pairs
 from vicinal.inputs.units import check_projection
 from vicinal.neighborhood import gram, times
 from vicinal.neighborhood.threads import on_own_threads
+
+if TYPE_CHECKING:
+    import faiss
+
+    from vicinal.indexes import UsearchIndex
 
 __all__ = ["LinearMapMixin", "MahalanobisMetric", "MahalanobisMixin"]
 
@@ -202,6 +207,98 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         if hasattr(self, "feature_names_in_"):
             step.feature_names_in_ = self.feature_names_in_.copy()
         return step
+
+    def to_faiss(
+        self,
+        index: str = "flat",
+        X: ArrayLike | None = None,
+        *,
+        n_links: int = 32,
+        n_lists: int | None = None,
+    ) -> "faiss.IndexPreTransform":
+        """An empty index of faiss that takes raw vectors and finds neighbors by the metric.
+
+        The map stands in front of it: ``add`` and ``search`` take rows as `transform` does,
+        and distances are squares of `pair_distance`. Needs the extra ``index``.
+
+        Parameters
+        ----------
+        index : {"flat", "hnsw", "ivf"}, default="flat"
+            "flat": looks at all vectors, exact. "hnsw": a graph, and "ivf": lists of which
+            it looks at the nearest; both approximate.
+        X : array-like of shape (n_samples, n_features), optional
+            Rows whose mean is subtracted first: faiss computes in single precision, to which
+            an offset of the features costs digits. "ivf" needs it, to lay out its lists.
+        n_links : int, default=32
+            Links of a vector in the graph of "hnsw".
+        n_lists : int, optional
+            Number of lists of "ivf". None: 4 √n_samples, but not so many that fewer than 39
+            rows are left for each.
+
+        Returns
+        -------
+        faiss.IndexPreTransform
+            A copy of the map, which no later fit changes.
+
+        Notes
+        -----
+        Of its lists "ivf" looks at one in 16, and "hnsw" keeps 64 vectors in view. For more
+        neighbors found, or for more speed, change that:
+        ``faiss.ParameterSpace().set_index_parameter(index, "nprobe", 50)``, or "efSearch".
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from vicinal import NeighborhoodComponents
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = NeighborhoodComponents(n_components=2).fit(X, y)
+        >>> index = model.to_faiss(X=X)
+        >>> index.add(X)
+        >>> squared, positions = index.search(X[:3], 5)
+        >>> positions[:, 0]
+        array([0, 1, 2])
+        """
+        check_is_fitted(self)
+        from vicinal.indexes import faiss_index
+
+        return faiss_index(self.components_, index, X, n_links, n_lists)
+
+    def to_usearch(self, X: ArrayLike | None = None, **options: Any) -> "UsearchIndex":
+        """An empty index of usearch that takes raw vectors and finds neighbors by the metric.
+
+        The map stands in front of it: ``add`` and ``search`` take rows as `transform` does,
+        and distances are squares of `pair_distance`. Needs the extra ``index``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), optional
+            Rows whose mean is subtracted first: usearch computes in single precision, to
+            which an offset of the features costs digits.
+        **options
+            Of ``usearch.index.Index``, such as `connectivity`, `expansion_add`,
+            `expansion_search` and `dtype`.
+
+        Returns
+        -------
+        UsearchIndex
+            With ``add(keys, vectors)`` and ``search(vectors, count)``; its `index` is that
+            of usearch. A copy of the map, which no later fit changes.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from vicinal import NeighborhoodComponents
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = NeighborhoodComponents(n_components=2).fit(X, y)
+        >>> index = model.to_usearch(X)
+        >>> keys = index.add(range(len(X)), X)
+        >>> index.search(X[:3], 5).keys.shape
+        (3, 5)
+        """
+        check_is_fitted(self)
+        from vicinal.indexes import usearch_index
+
+        return usearch_index(self.components_, X, options)
 
     @property
     def _n_features_out(self) -> int:
