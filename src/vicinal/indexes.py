@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import faiss
     import usearch.index
 
-__all__ = ["FAISS_INDEXES", "UsearchIndex", "faiss_index", "usearch_index"]
+__all__ = ["FAISS_INDEXES", "UsearchIndex", "bare_index", "faiss_index", "usearch_index"]
 
 FAISS_INDEXES = ("flat", "hnsw", "ivf")
 
@@ -35,7 +35,7 @@ def faiss_index(
         raise ValueError('index="ivf" needs X, rows by which its lists are laid out.')
     with importing("faiss", "index", "to_faiss"):
         import faiss
-    whole = faiss.IndexPreTransform(_inner(len(components), index, rows, n_links, n_lists))
+    whole = faiss.IndexPreTransform(bare_index(len(components), index, rows, n_links, n_lists))
     whole.prepend_transform(_linear(components))
     if rows is not None:
         whole.prepend_transform(_centering(rows.mean(axis=0, dtype=np.float64)))
@@ -44,10 +44,10 @@ def faiss_index(
     return whole
 
 
-def _inner(
+def bare_index(
     d: int, index: str, rows: NDArray | None, n_links: int, n_lists: int | None
 ) -> "faiss.Index":
-    """What holds the mapped vectors."""
+    """An index of faiss without a map; `rows` are those that lists are laid out by."""
     import faiss
 
     if index == "flat":
