@@ -6,7 +6,7 @@ import pytest
 
 import vicinal
 
-EXTRAS = ("typer", "rich", "matplotlib", "pandas")
+EXTRAS = ("typer", "rich", "matplotlib", "pandas", "faiss", "usearch")
 
 
 def modules_after(statement):

@@ -46,14 +46,14 @@ class MahalanobisMetric:
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Distance of two points, both of shape (n_features,)."""
-        u, v = np.asarray(u), np.asarray(v)
+        u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
         if u.shape != v.shape or u.shape != self.components.shape[1:]:
             raise ValueError(
                 f"u has shape {u.shape} and v {v.shape}, expected {self.components.shape[1:]}: "
                 "two points. For many pairs at a time use pair_distance of the model."
             )
         # hypot needs no square: what is a number comes out as one.
-        return hypot(*(self.components @ np.subtract(u, v, dtype=np.float64)).tolist())
+        return hypot(*(self.components @ (u - v)).tolist())
 
     def __repr__(self) -> str:
         d, n_features = self.components.shape

@@ -13,7 +13,7 @@ import numpy as np
 
 from tests.hostile.estimators import leaks, same
 from tests.hostile.tables import draw_table
-from vicinal import LatentCoincidence, LocalComponents, NeighborhoodComponents
+from vicinal import LatentCoincidence, LocalComponents, NeighborhoodComponents, sample_pairs
 from vicinal.divergence import density_paths, local_gaussians, paired, pairwise
 from vicinal.local_components import log_density
 from vicinal.nca import objective
@@ -167,6 +167,8 @@ def _pairs(rng, table):
     n = len(np.asarray(table.X))
     positions = rng.integers(0, n, (20, 2))
     scale = str(rng.choice(["shared", "local"]))
+    strategy = str(rng.choice(["accuracy", "f_beta", "max_tpr", "max_tnr"]))
+    given = {"min_rate": 0.9} if strategy.startswith("max") else {}
 
     def learn(X, pairs, y):
         model = LatentCoincidence(scale=scale, max_iter=20, random_state=0)
@@ -176,10 +178,25 @@ def _pairs(rng, table):
             model.pair_probability(pairs, X=X),
             model.pair_probability(pairs, base_rate=0.1, X=X),
             model.pair_distance(pairs, X),
+            model.predict_pairs(pairs, X),
+            model.calibrate_threshold(pairs, y, X, strategy=strategy, **given).threshold_,
+            model.get_metric()(X[0], X[-1]),
         )
 
     arguments = {"X": np.asarray(table.X), "pairs": positions, "y": rng.integers(0, 2, 20)}
-    return f"fit_pairs ({scale})", arguments, learn
+    return f"fit_pairs ({scale}, {strategy})", arguments, learn
+
+
+def _sampled(rng, table):
+    n = len(np.asarray(table.X))
+    arguments = {
+        "y": table.y,
+        "n_pairs": int(rng.choice([1, n, 3 * n, n * n])),
+        "X": table.X,
+        "kind": str(rng.choice(["random", "near", "hard"])),
+        "random_state": 0,
+    }
+    return f"sample_pairs ({arguments['kind']})", arguments, sample_pairs
 
 
 _CALLS = (
@@ -193,4 +210,5 @@ _CALLS = (
     _density_stream,
     _modes,
     _pairs,
+    _sampled,
 )

@@ -137,13 +137,15 @@ class LatentCoincidence(
     See Also
     --------
     CoincidenceClassifier : One such model around the mean of each class.
+    sample_pairs : Pairs drawn from labels.
 
     Notes
     -----
     Probabilities are calibrated for the kind of pairs learned from. `fit` learns from
     near pairs, the hard ones, and finds random pairs of the same class too far apart to
-    believe in: for these learn from random pairs with `fit_pairs`. A `base_rate` for
-    `pair_probability` corrects the share of coincident pairs, not their kind.
+    believe in: for these learn from random pairs with `fit_pairs`, as `sample_pairs` draws
+    them. A `base_rate` for `pair_probability` corrects the share of coincident pairs, not
+    their kind.
 
     For classes not seen in training the map can be worse than none: it has learned to
     ignore what did not matter for those it knew.
