@@ -129,11 +129,8 @@ class _Classes:
     def of(cls, codes: NDArray) -> "_Classes":
         return cls(np.argsort(codes, kind="stable"), np.append(0, np.cumsum(np.bincount(codes))))
 
-    def __len__(self) -> int:
-        return len(self.ends) - 1
-
     def numbers(self, same: bool) -> NDArray:
-        """How many pairs begin in each class, 0 first, summed up, shape (n_classes + 1,)."""
+        """How many pairs begin in the classes before each, and in all, shape (n_classes + 1,)."""
         sizes = np.diff(self.ends)
         each = sizes * (sizes - 1) // 2 if same else sizes * (self.ends[-1] - self.ends[1:])
         return np.append(0, np.cumsum(each))
@@ -144,12 +141,12 @@ class _Classes:
         c = np.searchsorted(before, numbers, side="right") - 1
         begin, rest = self.ends[c], numbers - before[c]
         if same:
-            second, first = _triangle(rest)
-            second = second + begin
+            first, second = _triangle(rest)
+            pairs = np.column_stack([begin + first, begin + second])
         else:
             first, second = np.divmod(rest, self.ends[-1] - self.ends[c + 1])
-            second = second + self.ends[c + 1]
-        return self.rows[np.column_stack([first + begin, second])]
+            pairs = np.column_stack([begin + first, self.ends[c + 1] + second])
+        return self.rows[pairs]
 
 
 def _triangle(numbers: NDArray) -> tuple[NDArray, NDArray]:

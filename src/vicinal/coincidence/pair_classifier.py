@@ -1,6 +1,6 @@
 """Pairs as a classifier: those near enough coincide, and how near that is."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,7 +97,7 @@ class PairClassifierMixin(MahalanobisMixin):
         strategy: str = "accuracy",
         beta: float = 1.0,
         min_rate: float | None = None,
-    ) -> Any:
+    ) -> Self:
         """Set `threshold_` by labeled pairs, best by ones that the model has not learned from.
 
         Parameters
