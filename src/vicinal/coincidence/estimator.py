@@ -116,8 +116,8 @@ class LatentCoincidence(
     n_pairs_ : int
     threshold_ : float
         Distance up to which `predict_pairs` puts pairs together: where
-        `pair_probability` is ½, negative where it is less for all pairs, until
-        `calibrate_threshold` sets another.
+        `pair_probability` is ½ for a pair of scale 1, negative where it is less for
+        all of these, until `calibrate_threshold` sets another.
     validation_score_ : float
         Share of the rows held back that were labeled right. Only with early
         stopping.
