@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from vicinal.cli.progress import progress_of_fits
-from vicinal.cli.running import Interrupted, Interrupts
 from vicinal.fitting.progress import display_of
 from vicinal.fitting.update import Update
+from vicinal.interrupts import Interrupted, Interrupts
 
 
 def terminal(**options):

@@ -13,8 +13,9 @@ from vicinal import __version__
 from vicinal.cli.command import Command
 from vicinal.cli.options import AsJson, Debug
 from vicinal.cli.overwriting import check_file, refuse_overwriting
-from vicinal.cli.running import Interrupts, command_line, running
+from vicinal.cli.running import command_line, running
 from vicinal.cli.screens import show_json, show_lines, show_table
+from vicinal.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from rich.console import Console
