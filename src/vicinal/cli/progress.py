@@ -105,7 +105,9 @@ class _Lines:
             self._show(label, total=progress.n_folds, completed=len(found), facts=facts)
         n_done = sum(map(len, progress.accuracies.values()))
         total = progress.n_folds * len(progress.accuracies)
-        self._show("All", total=total, completed=n_done, facts=progress.times)
+        self._show(
+            "All", total=total, completed=n_done, facts=progress
+        )  # its text is that of the moment
 
     def _show(self, label: str, **state: Any) -> None:
         if label not in self._tasks:

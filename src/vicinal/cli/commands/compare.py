@@ -223,7 +223,8 @@ def _show_screen(result: "Comparison", data: Path) -> None:
     )
     verdict, *others = result.findings
     show_paragraphs(verdict, style="bold")
-    show_paragraphs(*others)
+    for sentence in others:
+        show_paragraphs("", sentence)
     show_paragraphs("", *(f"- {one}" for one in result.remarks), style="dim")
 
 

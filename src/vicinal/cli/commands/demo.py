@@ -103,6 +103,8 @@ def _show(result: "Comparison", seed: int, output: Path) -> None:
 
 
 def _show_scores(result: "Comparison", seed: int) -> None:
+    from vicinal.facts import duration
+
     n_train, n_test = len(result.split.y_train), len(result.split.y_test)
     error = max(sqrt(s.accuracy * (1 - s.accuracy) / n_test) for s in result.scores)
     rows: list[list[str]] = []
@@ -114,7 +116,7 @@ def _show_scores(result: "Comparison", seed: int) -> None:
                 score.learns_from,
                 str(score.n_components),
                 f"{score.accuracy:.1%}",
-                _duration(score.fit_seconds),
+                "-" if score.fit_seconds is None else duration(score.fit_seconds),
             ]
             for score in group
         ]
@@ -130,6 +132,7 @@ def _show_scores(result: "Comparison", seed: int) -> None:
 
 def _show_densities(result: "Comparison") -> None:
     from vicinal.demo import N_DENSITY_COMPONENTS
+    from vicinal.facts import duration
 
     show_table(
         ["Density", "Mean log-density", "Fit"],
@@ -137,7 +140,7 @@ def _show_densities(result: "Comparison") -> None:
             [
                 _marked(one.method, one.is_ours),
                 f"{one.log_density:.2f}",
-                _duration(one.fit_seconds),
+                duration(one.fit_seconds),
             ]
             for one in result.densities
         ],
@@ -148,12 +151,6 @@ def _show_densities(result: "Comparison") -> None:
 
 def _marked(name: str, is_ours: bool) -> str:
     return f"{name} *" if is_ours else name
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    return f"{seconds:.2f} s" if seconds >= 0.01 else "< 0.01 s"
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def compare(
         Number of folds with the same shares of classes, or any way of scikit-learn to
         split rows.
     n_repeats : int, optional
-        How often folds are made anew. None: three times up to 499 rows, twice up to 999.
+        How often folds are made anew. None: three times up to 999 rows, twice up to 1999.
     methods : sequence of str, optional
         What to compare, of "raw", "standardized", "pca", "lda", "sklearn-nca",
         "coincidence" and "nca". None: all.
@@ -161,7 +161,7 @@ def _comparison(
     n_done = min(map(len, measured.folds.values()), default=0)
     notes = problem.notes
     if measured.interrupted:
-        notes += (f"interrupted: {n_done} of {len(problem.folds)} folds were done",)
+        notes += (f"interrupted after {n_done} of {len(problem.folds)} folds",)
     return Comparison(
         tuple(_scores(problem, labeled[one], one, measured) for one in measured.folds),
         n_rows=len(problem.y),

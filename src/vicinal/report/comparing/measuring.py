@@ -83,7 +83,7 @@ class Measured:
         for label, found in list(self.folds.items()):
             del found[n_common:]
             if not found:
-                self.skip(label, "interrupted before its first fold was done")
+                self.skip(label, "interrupted before a first fold was done")
         if not self.folds:
             raise KeyboardInterrupt
 

@@ -19,7 +19,7 @@ __all__ = ["Problem"]
 
 # Folds are made anew until so many rows have been judged, but not more often than that: five folds
 # alone leave Student's t four degrees of freedom, and a wide interval.
-_ENOUGH_JUDGED, _MOST_REPEATS = 1000, 3
+_ENOUGH_JUDGED, _MOST_REPEATS = 2000, 3
 
 Folds = list[tuple[NDArray, NDArray]]
 

@@ -65,9 +65,8 @@ class Progress:
             left -= min(time.perf_counter() - self._step_began, fmean(done[self.label]))
         return float(left), len(done) == len(self.seconds)
 
-    @property
-    def times(self) -> str:
-        """Time elapsed and left, in words."""
+    def __str__(self) -> str:
+        """Time elapsed and left, as it is when it is asked for."""
         left, is_all = self.left
         if left == 0:
             return f"{self.elapsed:.0f} s"
@@ -88,6 +87,6 @@ def show_line() -> Watch:
 
     def show(progress: Progress) -> None:
         where = f"compare: fold {progress.fold + 1} of {progress.n_folds}"
-        line.show(f"{where}, {progress.label}  {progress.times}")
+        line.show(f"{where}, {progress.label}  {progress}")
 
     return show

@@ -25,8 +25,9 @@ __all__ = [
 HEADINGS = ("Method", "Dim.", "Accuracy", "Interval", "Log-loss", "Fit")
 
 _LEGEND = (
-    "Intervals hold with a probability of 95%; ± is one standard error; * is vicinal's.",
-    "k of k-NN is chosen by folds of the training rows, which is part of the time of a fit.",
+    "Intervals are at 95%; ± is one standard error; * marks methods of vicinal.",
+    "The upper end of a difference allows for the choice of the best baseline.",
+    "A fit includes the choice of k of k-NN, by folds of its training rows.",
     "Log-loss counts a probability of 0, as of a class without neighbors, as 2e-16.",
 )
 _ON_THIS_TABLE = {
@@ -52,22 +53,31 @@ def about_few_dimensions(difference: Difference, n_components: int) -> str:
 def about_probabilities(difference: Difference) -> str:
     """Whether its probabilities are better than the best ones of baselines."""
     ours, other = difference.ours, difference.other
-    change, low, high = (-one for one in (difference.gain, difference.high, difference.low))
+    change, low, high = (
+        _signed(-one, 3) for one in (difference.gain, difference.high, difference.low)
+    )
     return (
         f"The probabilities of {ours.label} are {_PROBABILITIES[difference.conclusion]}: log-loss "
         f"{ours.log_loss:.3f} (± {ours.log_loss_error:.3f}) against {other.log_loss:.3f} "
-        f"(± {other.log_loss_error:.3f}) with {_best(difference)}; difference {change:+.3f} "
-        f"(95% interval {low:+.3f} to {high:+.3f})."
+        f"(± {other.log_loss_error:.3f}) with {_best(difference)}; difference {change} "
+        f"(95% interval {low} to {high})."
     )
 
 
 def _accuracies(difference: Difference) -> str:
-    gain, low, high = (100 * one for one in (difference.gain, difference.low, difference.high))
+    gain, low, high = (
+        _signed(100 * one, 1) for one in (difference.gain, difference.low, difference.high)
+    )
     return (
         f"{_share(difference.ours)} with {difference.ours.label} against "
-        f"{_share(difference.other)} with {_best(difference)}; difference {gain:+.1f} points "
-        f"(95% interval {low:+.1f} to {high:+.1f})."
+        f"{_share(difference.other)} with {_best(difference)}; difference {gain} points "
+        f"(95% interval {low} to {high})."
     )
+
+
+def _signed(number: float, digits: int) -> str:
+    """A number with its sign, but for a minus before nothing."""
+    return f"{round(number, digits) + 0.0:+.{digits}f}"
 
 
 def _share(scores: MethodScores) -> str:
@@ -103,7 +113,9 @@ def cells(scores: MethodScores) -> list[str]:
 def remarks(comparison: "Comparison") -> list[str]:
     """What to keep in mind: about rows, methods left out, warnings of fits, and the numbers."""
     said = [_ended(f"{note[:1].upper()}{note[1:]}") for note in comparison.notes]
-    said += [f"{label} is left out: {_ended(why)}" for label, why in comparison.skipped.items()]
+    for why in dict.fromkeys(comparison.skipped.values()):
+        labels = [label for label, reason in comparison.skipped.items() if reason == why]
+        said.append(f"Left out: {', '.join(labels)}: {_ended(why)}")
     said += [
         f"{one.label} warned: {_ended(text)}" for one in comparison.methods for text in one.warnings
     ]
