@@ -111,6 +111,7 @@ def test_text():
         "- NeighborhoodComponents warned: not converged (ConvergenceWarning, in 2 of 5 folds).",
     ]
     assert "counts a probability of 0" in remarks
+    assert repr(found) == str(found)
 
 
 def test_numbers():

@@ -41,5 +41,7 @@ def test_nothing_is_learned_from_new_rows():
 def test_few_rows():
     model = NeighborsByFolds(StandardScaler(), random_state=0).fit(X[[0, 1, 60, 61, 62]], y[:5] * 0)
     assert model.n_neighbors_ == 1
+    alone = clone(model).fit(X[[0, 60, 130]], np.array([0, 1, 2]))
+    assert alone.n_neighbors_ == 1
     tiny = clone(model).fit(X[[0, 1, 60]], np.array([0, 0, 1]))  # a class with one row
     assert tiny.classes_.tolist() == [0, 1]

@@ -32,7 +32,7 @@ def test_folds_cover_every_row_as_often_as_is_said():
     ("n", "how"), [(999, "3 times over"), (1000, "twice"), (1999, "twice"), (2000, "5 folds")]
 )
 def test_few_rows_are_cut_more_often(n, how):
-    problem = Problem.of(np.zeros((n, 1)), np.arange(n) % 2)
+    problem = Problem.of(np.arange(n)[:, None], np.arange(n) % 2)
     assert problem.how.endswith(how)
 
 
@@ -47,7 +47,7 @@ def test_other_ways_to_split():
     assert (problem.how, problem.test_ratio) == ("4 folds", 0.25)
     halves = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
     assert len(Problem.of(X, y, cv=halves).folds) == 1
-    with pytest.raises(ValueError, match="n_repeats=2 is for a number of folds"):
+    with pytest.raises(ValueError, match="n_repeats=2 is for a number of folds, and cv is a list"):
         Problem.of(X, y, cv=halves, n_repeats=2)
 
 
@@ -118,6 +118,19 @@ def test_text_is_named():
 def test_impossible_numbers(options, said):
     with pytest.raises(ValueError, match=said):
         Problem.of(X, y, **options)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (np.ones((150, 2)), "X is the same in every row"),
+        (X * 1e200, "X reaches 7.9e.200, too large"),
+        (X[:, :1] * 0 + 1e-200 * X[:, :1], "X varies by .* too little"),
+    ],
+)
+def test_rows_that_tell_nothing(rows, said):
+    with pytest.raises(ValueError, match=said):
+        Problem.of(rows, y)
 
 
 def test_as_many_labels_as_rows():

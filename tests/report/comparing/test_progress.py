@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from vicinal.report.comparing import progress as module
-from vicinal.report.comparing.progress import Progress, show_line
+from vicinal.report.comparing.progress import Progress, ProgressLine
 
 
 @pytest.fixture
@@ -53,8 +53,9 @@ def test_what_cannot_be_done_takes_no_time(clock):
 def test_a_line_for_people(clock, monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    show, progress = show_line(), Progress(["LDA"], 2)
+    line, progress = ProgressLine(), Progress(["LDA"], 2)
     step(progress, clock, 0, "LDA", 3.0)
     progress.begin(1, "LDA")
-    show(progress)
-    assert stream.getvalue() == "compare: fold 2 of 2, LDA  3 s, about 3 s left\n"
+    line(progress)
+    line.close()
+    assert stream.getvalue() == ("compare: fold 2 of 2, LDA  3 s, about 3 s left\ncompare: done\n")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """How well several methods name the classes of rows they have not seen.
 
@@ -179,6 +179,9 @@ class Comparison:
         table = words.text_table(words.HEADINGS, [words.cells(one) for one in self.methods])
         parts = [self.headline, table, "\n".join(self.findings)]
         return "\n\n".join([*parts, "\n".join(f"- {one}" for one in self.remarks)])
+
+    # In notebooks, the name of the result alone shows it.
+    __repr__ = __str__
 
     def _baselines(self) -> list[MethodScores]:
         return [one for one in self.methods if one.role == BASELINE and self._is_judged(one)]

@@ -12,7 +12,7 @@ from vicinal.report.comparing.comparison import Comparison
 from vicinal.report.comparing.measuring import Measured, measure
 from vicinal.report.comparing.methods import Method, Setting, methods_for
 from vicinal.report.comparing.problem import Problem
-from vicinal.report.comparing.progress import Watch, show_line, show_nothing
+from vicinal.report.comparing.progress import ProgressLine, Watch, show_nothing
 from vicinal.report.comparing.scores import MethodScores
 
 if TYPE_CHECKING:
@@ -98,10 +98,11 @@ def compare(
     >>> [one.label for one in result.methods]
     ['k-NN raw', 'NeighborhoodComponents', 'NeighborhoodComponents (2-d)']
     """
-    return compare_watched(
+    line = ProgressLine() if verbose else None
+    comparison = compare_watched(
         X,
         y,
-        show_line() if verbose else show_nothing,
+        line or show_nothing,
         n_components=n_components,
         cv=cv,
         n_repeats=n_repeats,
@@ -110,6 +111,9 @@ def compare(
         random_state=random_state,
         n_jobs=n_jobs,
     )
+    if line is not None:
+        line.close()
+    return comparison
 
 
 def compare_watched(

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from textwrap import shorten
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from vicinal.report.comparing.progress import Progress, Watch
 from vicinal.report.comparing.scores import FoldScores, log_losses
 
 __all__ = ["Measured", "judge_fold", "measure"]
+
+_LONGEST = 240  # characters of the message of an error
 
 
 def judge_fold(
@@ -172,7 +175,7 @@ def _measure_folds(
             try:
                 scores = judge_fold(model, problem.X, problem.y, train, test)
             except (ValueError, MemoryError) as error:
-                measured.skip(label, f"fold {fold + 1}: {' '.join(str(error).split())}")
+                measured.skip(label, shorten(f"fold {fold + 1}: {error}", _LONGEST))
                 progress.give_up()
                 continue
             finally:

@@ -83,6 +83,8 @@ class NeighborsByFolds(ClassifierMixin, BaseEstimator):
         return np.asarray(self.rule_.predict_proba(self.transform(X)))
 
     def _best_number(self, X: NDArray, codes: NDArray) -> int:
+        if np.bincount(codes).max() < 2:
+            return 1  # no row has another of its class to be found by
         n_right = np.zeros(max(NUMBERS), dtype=np.int64)
         most = max(NUMBERS)
         for train, test in self._folds(X, codes):

@@ -12,6 +12,7 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from vicinal.inputs.checks import check_classes, check_count
+from vicinal.inputs.units import check_units
 from vicinal.report.numbers.labels import coded
 from vicinal.report.numbers.plane import sample
 
@@ -121,6 +122,9 @@ def _checked_rows(X: ArrayLike) -> NDArray:
             f"of {_named(column, names)}: fill them, for example with "
             "sklearn.impute.SimpleImputer, or leave out the rows or columns."
         )
+    check_units(rows)
+    if (rows == rows[0]).all():
+        raise ValueError("X is the same in every row: there is nothing to tell classes by.")
     return np.asarray(rows)
 
 
@@ -176,8 +180,9 @@ def _sampled(codes: NDArray, max_samples: int | None, seed: int) -> tuple[NDArra
 def _folds(X: NDArray, y: NDArray, cv: Any, n_repeats: int | None, seed: int) -> tuple[Folds, str]:
     if hasattr(cv, "split") or np.iterable(cv):
         if n_repeats is not None:
+            kind = type(cv).__name__
             raise ValueError(
-                f"n_repeats={n_repeats!r} is for a number of folds, not for cv={cv!r}."
+                f"n_repeats={n_repeats!r} is for a number of folds, and cv is a {kind}."
             )
         folds = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, y)]
         return folds, f"{len(folds)} folds"

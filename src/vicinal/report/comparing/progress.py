@@ -7,7 +7,7 @@ from statistics import fmean
 
 from vicinal.fitting.status_line import StatusLine
 
-__all__ = ["Progress", "Watch", "show_line", "show_nothing"]
+__all__ = ["Progress", "ProgressLine", "Watch", "show_nothing"]
 
 
 class Progress:
@@ -81,12 +81,18 @@ def show_nothing(progress: Progress) -> None:
     """For comparisons that nobody watches."""
 
 
-def show_line() -> Watch:
-    """A line on standard error."""
-    line = StatusLine()
+class ProgressLine:
+    """Tells how far it is in a line on standard error."""
 
-    def show(progress: Progress) -> None:
+    def __init__(self) -> None:
+        self._line = StatusLine()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far it is."""
         where = f"compare: fold {progress.fold + 1} of {progress.n_folds}"
-        line.show(f"{where}, {progress.label}  {progress}")
+        what = f", {progress.label}" if progress.label else ""
+        self._line.show(f"{where}{what}  {progress}")
 
-    return show
+    def close(self) -> None:
+        """Say that it has ended, on a line of its own."""
+        self._line.close("compare: done")

@@ -1,7 +1,7 @@
 """What was measured of one method: fold by fold, and row by row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -95,11 +95,11 @@ class MethodScores:
     role: str
     is_small: bool
     n_components: int
-    fold_accuracies: NDArray
-    fold_log_losses: NDArray
-    fold_seconds: NDArray
-    row_accuracies: NDArray
-    row_log_losses: NDArray
+    fold_accuracies: NDArray = field(repr=False)
+    fold_log_losses: NDArray = field(repr=False)
+    fold_seconds: NDArray = field(repr=False)
+    row_accuracies: NDArray = field(repr=False)
+    row_log_losses: NDArray = field(repr=False)
     test_ratio: float
     warnings: tuple[str, ...] = ()
 
