@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.model_selection import ShuffleSplit
 
@@ -101,10 +102,24 @@ def test_missing_values_are_named():
         Problem.of(frame, y)
 
 
-def test_text_is_named():
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(color=["red", "blue"] * 75)
-    with pytest.raises(ValueError, match=r"text in column 'color' .*OneHotEncoder"):
+@pytest.mark.parametrize("words", [["red", "blue"], ["red", None], [1.5, {}]])
+def test_text_is_named(words):
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(color=words * 75)
+    with pytest.raises(ValueError, match=r"no number, in column 'color' .*OneHotEncoder"):
         Problem.of(frame, y)
+
+
+def test_what_is_no_table():
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        Problem.of(X[:, 0], y)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        Problem.of(csr_array(X), y)
+
+
+def test_classes_that_no_sampled_row_has():
+    rows, labels = np.arange(200.0)[:, None], np.repeat(np.arange(62), [40, 40, *[2] * 60])
+    problem = Problem.of(rows, labels, max_samples=30)
+    assert problem.n_classes == len(np.unique(problem.y)) == problem.y.max() + 1 <= 30
 
 
 @pytest.mark.parametrize(

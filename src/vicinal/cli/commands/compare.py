@@ -217,7 +217,7 @@ def _show_screen(result: "Comparison", data: Path) -> None:
     show_table(
         HEADINGS,
         [cells(one) for one in result.methods],
-        title=f"{data}: {result.headline}",
+        title=f"{'standard input' if data == STANDARD else data.name}: {result.headline}",
         right=HEADINGS[1:],
         tight=True,
     )

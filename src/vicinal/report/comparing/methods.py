@@ -72,6 +72,8 @@ class Method:
         From a `Setting` to a classifier that is not fitted yet.
     is_small : bool
         Whether it is confined to the small number of dimensions.
+    widest : callable
+        From a `Setting` to the number of dimensions that it has where it is not confined.
     obstacle : callable
         From a `Setting` to why it cannot be done, or to nothing.
     """
@@ -81,6 +83,7 @@ class Method:
     role: str
     build: Callable[[Setting], BaseEstimator]
     is_small: bool = False
+    widest: Callable[[Setting], int] = lambda setting: setting.n_features
     obstacle: Callable[[Setting], str] = lambda setting: ""
 
     def called(self, setting: Setting) -> str:
@@ -88,11 +91,8 @@ class Method:
         return f"{self.label} ({setting.n_components}-d)" if self.is_small else self.label
 
     def differs(self, setting: Setting) -> bool:
-        """Whether a form in few dimensions is one of its own."""
-        fewer = setting.n_components < setting.n_features
-        if self.name == "lda":
-            fewer = fewer and setting.n_components < setting.n_classes - 1
-        return fewer or not self.is_small
+        """Whether it is another one than the form that is not confined."""
+        return not self.is_small or setting.n_components < self.widest(setting)
 
 
 def _room() -> float:
@@ -143,6 +143,7 @@ METHODS: tuple[Method, ...] = (
             StandardScaler(), LinearDiscriminantAnalysis(n_components=s.n_components)
         ),
         is_small=True,
+        widest=lambda s: min(s.n_features, s.n_classes - 1),
     ),
     Method(
         "lda",

@@ -53,12 +53,8 @@ class Problem:
     @property
     def test_ratio(self) -> float:
         """Rows to judge by over rows to learn from."""
-        return sum(len(test) for _, test in self.folds) / self.n_train_total
-
-    @property
-    def n_train_total(self) -> int:
-        """Rows to learn from, all folds together."""
-        return sum(len(train) for train, _ in self.folds)
+        n_train, n_test = np.sum([(len(train), len(test)) for train, test in self.folds], axis=0)
+        return float(n_test / n_train)
 
     @property
     def n_train(self) -> int:
@@ -95,7 +91,8 @@ class Problem:
         rows, (labels, codes) = _checked_rows(X), _checked_classes(y)
         check_consistent_length(rows, codes)
         chosen, notes = _sampled(codes, max_samples, seed)
-        rows, codes = rows[chosen], codes[chosen]
+        kept, codes = np.unique(codes[chosen], return_inverse=True)
+        rows, labels = rows[chosen], labels[kept]
         _check_counts(codes, labels)
         folds, how = _folds(rows, codes, cv, n_repeats, seed)
         notes += _scarce(codes, labels, cv)
@@ -107,12 +104,13 @@ def _checked_rows(X: ArrayLike) -> NDArray:
     names = [str(name) for name in getattr(X, "columns", ())]
     try:
         rows = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4)
-    except ValueError as error:
-        if "could not convert" not in str(error):
+    except (TypeError, ValueError) as error:
+        where = _column_of_words(X, names)
+        if not where:
             raise
         raise ValueError(
-            f"X has text{_column_of_text(X, names)} ({error}): make numbers of it, for example "
-            "with sklearn.preprocessing.OneHotEncoder, or leave the column out."
+            f"X has words, or what else is no number, in {where} ({error}): make numbers of it, "
+            "for example with sklearn.preprocessing.OneHotEncoder, or leave it out."
         ) from error
     gaps = ~np.isfinite(rows)
     if gaps.any():
@@ -128,13 +126,14 @@ def _checked_rows(X: ArrayLike) -> NDArray:
     return np.asarray(rows)
 
 
-def _column_of_text(X: ArrayLike, names: Sequence[str]) -> str:
-    """Where the first word stands, to be put behind a sentence."""
-    for column, values in enumerate(np.asarray(X, dtype=object).T):
+def _column_of_words(X: ArrayLike, names: Sequence[str]) -> str:
+    """The first column that cannot be made numbers; nothing where that is not the trouble."""
+    values = np.asarray(X, dtype=object)
+    for column in range(values.shape[1] if values.ndim == 2 else 0):
         try:
-            values.astype(np.float64)
+            values[:, column].astype(np.float64)
         except (TypeError, ValueError):
-            return f" in {_named(column, names)}"
+            return _named(column, names)
     return ""
 
 
