@@ -133,7 +133,7 @@ class ComparisonDisplay(BaseDisplay):
             highlighted=[one.label for one in comparison.methods if one.role == "vicinal"],
             reference=None if difference is None else difference.other.label,
             title=comparison.verdict.partition(":")[0] if title is None else title,
-            note=comparison.headline,
+            note=f"{comparison.headline}; in color: methods of vicinal",
         ).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ComparisonDisplay":
