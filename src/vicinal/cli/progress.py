@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from vicinal.fitting.update import Update
     from vicinal.report.comparing.progress import Progress as ComparisonProgress
-    from vicinal.report.comparing.progress import Watch
 
 __all__ = ["progress_of_comparison", "progress_of_fits"]
 
@@ -56,30 +55,29 @@ def progress_of_fits(
 
 @contextmanager
 def progress_of_comparison(
-    *, quiet: bool = False, console: "Console | None" = None
-) -> "Iterator[Watch]":
+    interrupts: Interrupts, *, quiet: bool = False, console: "Console | None" = None
+) -> Iterator[None]:
     """Show how the comparison in the block is doing, on a terminal: a line for each method.
 
     Parameters
     ----------
+    interrupts : Interrupts
     quiet : bool, default=False
         Show nothing.
     console : rich.console.Console, optional
         Where to. None: standard error.
-
-    Yields
-    ------
-    callable
-        To be told of progress.
     """
     from rich.console import Console
 
+    from vicinal.report.comparing.progress import show_nothing, watched_by
+
     console = console or Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield lambda progress: None
+        with watched_by(show_nothing, interrupts):
+            yield
         return
-    with _bars(console) as bars:
-        yield _Lines(bars)
+    with _bars(console) as bars, watched_by(_Lines(bars), interrupts):
+        yield
 
 
 class _Lines:

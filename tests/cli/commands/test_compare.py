@@ -8,8 +8,9 @@ from cli.helpers import assert_one_line, done, refused, run
 from report.comparing.made import comparison, ours, scores
 
 import vicinal
-from vicinal.report.comparing import function
+from vicinal import report
 from vicinal.report.comparing.methods import NAMES
+from vicinal.report.comparing.progress import audience
 
 QUICK = ("--methods", "raw,lda", "--folds", "3", "--repeats", "1")
 TARGET = ("-t", "kind", "--drop", "id")
@@ -21,11 +22,11 @@ def asked(monkeypatch):
     """What would be compared; the comparison itself has tests of its own."""
     calls = []
 
-    def compare_watched(X, y, watch, interrupts, **options):
+    def compare(X, y, **options):
         calls.append({"X": X, "y": y, **options})
         return comparison(scores("k-NN raw", [0.8, 0.81, 0.8]), ours([0.95, 0.96, 0.95]))
 
-    monkeypatch.setattr(function, "compare_watched", compare_watched)
+    monkeypatch.setattr(report, "compare", compare)
     return calls
 
 
@@ -104,12 +105,13 @@ def test_table_on_standard_output(data, asked):
 def test_interrupted(data, monkeypatch):
     """What is done is shown, nothing is written, and the exit code tells."""
 
-    def compare_watched(X, y, watch, interrupts, **options):
-        interrupts.happened = True
+    def compare(X, y, **options):
+        with audience(verbose=0) as (_, interrupts):
+            interrupts.happened = True
         one = scores("k-NN raw", [0.8, 0.81])
         return comparison(one, interrupted=True, notes=("interrupted after 2 of 5 folds",))
 
-    monkeypatch.setattr(function, "compare_watched", compare_watched)
+    monkeypatch.setattr(report, "compare", compare)
     result = run("compare", data, *TARGET, "-o", "methods.csv")
     assert result.exit_code == 130
     assert "- Interrupted after 2 of 5 folds." in result.stdout

@@ -3,8 +3,9 @@ import sys
 
 import pytest
 
+from vicinal.interrupts import Interrupts
 from vicinal.report.comparing import progress as module
-from vicinal.report.comparing.progress import Progress, ProgressLine
+from vicinal.report.comparing.progress import Progress, audience, watched_by
 
 
 @pytest.fixture
@@ -53,9 +54,20 @@ def test_what_cannot_be_done_takes_no_time(clock):
 def test_a_line_for_people(clock, monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    line, progress = ProgressLine(), Progress(["LDA"], 2)
+    progress = Progress(["LDA"], 2)
     step(progress, clock, 0, "LDA", 3.0)
-    progress.begin(1, "LDA")
-    line(progress)
-    line.close()
+    with audience(verbose=1) as (watch, interrupts):
+        progress.begin(1, "LDA")
+        watch(progress)
+    assert interrupts is None
     assert stream.getvalue() == ("compare: fold 2 of 2, LDA  3 s, about 3 s left\ncompare: done\n")
+
+
+def test_programs_with_a_screen_of_their_own(capsys):
+    seen, interrupts = [], Interrupts()
+    with watched_by(seen.append, interrupts), audience(verbose=1) as (watch, heard):
+        watch("progress")
+    assert (seen, heard) == (["progress"], interrupts)
+    with audience(verbose=0) as nobody:
+        nobody[0](Progress([], 1))
+    assert capsys.readouterr().err == ""

@@ -113,14 +113,12 @@ def compare(
         _check_target(table, target)
         rows = chosen_rows(table, choosing.selection, target, True, drop_missing)
         assert rows.y is not None
-        with progress_of_comparison(quiet=speaking.quiet) as watch:
-            from vicinal.report.comparing.function import compare_watched
+        with progress_of_comparison(interrupts, quiet=speaking.quiet):
+            from vicinal import report
 
-            result = compare_watched(
+            result = report.compare(
                 rows.X,
                 rows.y,
-                watch,
-                interrupts,
                 n_components=components,
                 cv=folds,
                 n_repeats=repeats,

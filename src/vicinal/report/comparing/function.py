@@ -7,18 +7,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vicinal.inputs.checks import check_count, check_seed
-from vicinal.interrupts import Interrupts
 from vicinal.report.comparing.comparison import Comparison
 from vicinal.report.comparing.measuring import Measured, measure
 from vicinal.report.comparing.methods import Method, Setting, methods_for
 from vicinal.report.comparing.problem import Problem
-from vicinal.report.comparing.progress import ProgressLine, Watch, show_nothing
+from vicinal.report.comparing.progress import audience
 from vicinal.report.comparing.scores import MethodScores
 
 if TYPE_CHECKING:
     from sklearn.model_selection import BaseCrossValidator
 
-__all__ = ["compare", "compare_watched"]
+__all__ = ["compare"]
 
 
 def compare(
@@ -98,63 +97,15 @@ def compare(
     >>> [one.label for one in result.methods]
     ['k-NN raw', 'NeighborhoodComponents', 'NeighborhoodComponents (2-d)']
     """
-    line = ProgressLine() if verbose else None
-    comparison = compare_watched(
-        X,
-        y,
-        line or show_nothing,
-        n_components=n_components,
-        cv=cv,
-        n_repeats=n_repeats,
-        methods=methods,
-        max_samples=max_samples,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    if line is not None:
-        line.close()
-    return comparison
-
-
-def compare_watched(
-    X: ArrayLike,
-    y: ArrayLike,
-    watch: Watch,
-    interrupts: Interrupts | None = None,
-    *,
-    n_components: int = 2,
-    cv: "int | BaseCrossValidator | Iterable[Any]" = 5,
-    n_repeats: int | None = None,
-    methods: Sequence[str] | None = None,
-    max_samples: int | None = 2000,
-    random_state: int | np.random.RandomState | None = None,
-    n_jobs: int | None = None,
-) -> Comparison:
-    """Compare, for programs with a screen of their own.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    watch : callable
-        Told how far it is; see `vicinal.report.comparing.progress`.
-    interrupts : Interrupts, optional
-        What hears Ctrl-C already.
-    n_components, cv, n_repeats, methods, max_samples, random_state, n_jobs
-        See `compare`.
-
-    Returns
-    -------
-    Comparison
-    """
     seed = int(check_seed(random_state).randint(2**31 - 1))
-    n_components = check_count("n_components", n_components, 1)
+    check_count("n_components", n_components, 1)
     problem = Problem.of(X, y, cv=cv, n_repeats=n_repeats, max_samples=max_samples, seed=seed)
     setting = Setting(
         n_components, problem.n_train, problem.X.shape[1], problem.n_classes, seed, n_jobs
     )
     chosen = methods_for(setting, methods)
-    measured = measure(problem, chosen, setting, watch, interrupts)
+    with audience(verbose) as (watch, interrupts):
+        measured = measure(problem, chosen, setting, watch, interrupts)
     return _comparison(problem, chosen, setting, measured)
 
 

@@ -1,13 +1,17 @@
 """How far a comparison is, and how much time is left."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from math import ceil
 from statistics import fmean
 
 from vicinal.fitting.status_line import StatusLine
+from vicinal.interrupts import Interrupts
 
-__all__ = ["Progress", "ProgressLine", "Watch", "show_nothing"]
+__all__ = ["Audience", "Progress", "Watch", "audience", "show_nothing", "watched_by"]
 
 
 class Progress:
@@ -75,24 +79,59 @@ class Progress:
 
 # Told how far it is: at every step, and while models of this library are being fitted.
 Watch = Callable[[Progress], None]
+# Who watches, and what hears Ctrl-C already.
+Audience = tuple[Watch, Interrupts | None]
+
+_watching: ContextVar[Audience | None] = ContextVar("watching", default=None)
+
+
+@contextmanager
+def watched_by(watch: Watch, interrupts: Interrupts | None = None) -> Iterator[None]:
+    """Let all comparisons in the block be watched, whatever their `verbose`.
+
+    For programs around the library that have a screen of their own.
+
+    Parameters
+    ----------
+    watch : callable
+        Told how far it is.
+    interrupts : Interrupts, optional
+        What hears Ctrl-C already.
+    """
+    token = _watching.set((watch, interrupts))
+    try:
+        yield
+    finally:
+        _watching.reset(token)
+
+
+@contextmanager
+def audience(verbose: int) -> Iterator[Audience]:
+    """Who watches the comparison in the block: those around it, a line of text, or nobody.
+
+    Parameters
+    ----------
+    verbose : int
+
+    Yields
+    ------
+    watch : callable
+    interrupts : Interrupts or None
+    """
+    given = _watching.get()
+    if given is not None or not verbose:
+        yield given or (show_nothing, None)
+        return
+    line = StatusLine()
+    yield partial(_show, line), None
+    line.close("compare: done")
 
 
 def show_nothing(progress: Progress) -> None:
     """For comparisons that nobody watches."""
 
 
-class ProgressLine:
-    """Tells how far it is in a line on standard error."""
-
-    def __init__(self) -> None:
-        self._line = StatusLine()
-
-    def __call__(self, progress: Progress) -> None:
-        """Show how far it is."""
-        where = f"compare: fold {progress.fold + 1} of {progress.n_folds}"
-        what = f", {progress.label}" if progress.label else ""
-        self._line.show(f"{where}{what}  {progress}")
-
-    def close(self) -> None:
-        """Say that it has ended, on a line of its own."""
-        self._line.close("compare: done")
+def _show(line: StatusLine, progress: Progress) -> None:
+    where = f"compare: fold {progress.fold + 1} of {progress.n_folds}"
+    what = f", {progress.label}" if progress.label else ""
+    line.show(f"{where}{what}  {progress}")
