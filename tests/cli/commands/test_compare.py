@@ -124,6 +124,7 @@ def test_interrupted(data, monkeypatch):
     [
         (["-o", "no/methods.csv"], 1, "'no' does not exist"),
         (["-o", "methods.html"], 1, "has no suffix of a table"),
+        (["-o", "methods.npy"], 2, "npy holds numbers, and methods have names"),
         (["--picture", "methods.xyz"], 1, ".png, .pdf or .svg"),
         (["--picture", "-"], 2, "a picture goes to a file"),
         (["-o", "a.csv", "--picture", "a.csv"], 2, "name the same file"),

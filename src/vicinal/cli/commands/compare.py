@@ -14,6 +14,7 @@ from vicinal.cli.overwriting import check_file, refuse_overwriting
 from vicinal.cli.progress import progress_of_comparison
 from vicinal.cli.running import WrongUsage, remark
 from vicinal.cli.screens import show_json, show_paragraphs, show_table
+from vicinal.cli.tables.kinds import Kind
 from vicinal.cli.tables.sources import STANDARD
 from vicinal.cli.tables.table import Table
 from vicinal.cli.tables.writing import Destination
@@ -169,7 +170,18 @@ def _check(
         raise WrongUsage("--to and --defuse-formulas are for a table: use --output, too")
     if output == STANDARD and as_json:
         raise WrongUsage("--json and --output - both write to standard output: choose one")
-    return None if output is None else writing.destination(output, data)
+    return None if output is None else _destination(writing, output, data)
+
+
+def _destination(writing: Writing, output: Path, data: Path) -> Destination:
+    """Where the numbers go: they stand beside names, for which NumPy's files have no room."""
+    found = writing.destination(output, data)
+    if found.kind in (Kind.npy, Kind.npz):
+        raise WrongUsage(
+            f"--output: {found.kind.value} holds numbers, and methods have names: write csv, tsv, "
+            "parquet or arrow"
+        )
+    return found
 
 
 def _check_target(table: Table, target: str | None) -> None:
