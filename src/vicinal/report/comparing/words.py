@@ -26,7 +26,7 @@ HEADINGS = ("Method", "Dim.", "Accuracy", "Interval", "Log-loss", "Fit")
 
 _LEGEND = (
     "Intervals are at 95%; ± is one standard error; * marks methods of vicinal.",
-    "The end of a difference in our favor allows for the choice of the best baseline.",
+    "The end of a difference in our favor allows for the choice of the best.",
     "A fit includes the choice of k of k-NN, by folds of its training rows.",
     "Log-loss counts a probability of 0, as of a class without neighbors, as 2e-16.",
 )
