@@ -24,6 +24,7 @@ from vicinal import (
     NeighborhoodComponents,
 )
 from vicinal.report import (
+    ComparisonDisplay,
     ConvergenceDisplay,
     DensityDisplay,
     FeatureImportanceDisplay,
@@ -34,6 +35,7 @@ from vicinal.report import (
     ProjectionDisplay,
     ReliabilityDisplay,
     SpectrumDisplay,
+    compare,
 )
 from vicinal.report.support import save_figure
 
@@ -57,6 +59,8 @@ chosen = np.append(np.flatnonzero(same), np.flatnonzero(~same)[: same.sum()])
 learn, judge = train_test_split(chosen, random_state=0)
 coincidence = LatentCoincidence(n_components=10).fit_pairs(pairs[learn], same[learn], train)
 
+comparison = compare(wine.data, wine.target, random_state=0)
+
 PICTURES: dict[str, Callable[[Axes], object]] = {
     "projection": lambda ax: ProjectionDisplay.from_estimator(
         projection, train, y_train, ax, queries=test[:2], n_neighbors=5
@@ -76,6 +80,7 @@ PICTURES: dict[str, Callable[[Axes], object]] = {
     "accuracy": lambda ax: NeighborsAccuracyDisplay.from_estimator(
         embedding, train, y_train, test, y_test, baselines=("raw", "pca"), ax=ax
     ),
+    "comparison": lambda ax: ComparisonDisplay.from_comparison(comparison, ax=ax),
 }
 
 

@@ -109,7 +109,9 @@ def number(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, or minutes and seconds."""
+    """Seconds, or minutes and seconds; never none at all."""
+    if seconds < 0.005:
+        return "< 0.01 s"
     if seconds < 0.095:
         return f"{seconds:.2f} s"
     return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"

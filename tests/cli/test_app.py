@@ -14,7 +14,18 @@ def test_no_arguments_show_help(capsys):
     assert "demo" in out
 
 
-COMMANDS = ("demo", "fit", "transform", "predict", "score", "info", "embed", "report", "datasets")
+COMMANDS = (
+    "demo",
+    "compare",
+    "fit",
+    "transform",
+    "predict",
+    "score",
+    "info",
+    "embed",
+    "report",
+    "datasets",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -14,6 +14,7 @@ COMMANDS = {
     "score": ["score", "model.skops", "data.csv", "--per-row", "--to", "csv"],
     "embed": ["embed", "data.csv", "-t", "kind", "--drop", "id", "--to", "csv"],
     "report": ["report", "model.skops", "data.csv"],
+    "compare": ["compare", "data.csv", "-t", "kind", "--drop", "id"],
 }
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from vicinal.cli.progress import progress_of_fits
-from vicinal.cli.running import Interrupted, Interrupts
+from vicinal.cli.progress import progress_of_comparison, progress_of_fits
 from vicinal.fitting.progress import display_of
 from vicinal.fitting.update import Update
+from vicinal.interrupts import Interrupted, Interrupts
+from vicinal.report.comparing.progress import Progress, audience
 
 
 def terminal(**options):
@@ -86,3 +87,39 @@ def test_ctrl_c_that_was_lost_ends_the_fit_at_the_next_update():
 
     with pytest.raises(Interrupted):
         fit_on()
+
+
+def compare_a_little():
+    with audience(verbose=0) as (watch, _):
+        tell(watch)
+
+
+def tell(watch):
+    progress = Progress(["LDA", "raw", "NCA"], 5)
+    for label in ("LDA", "raw"):
+        progress.begin(0, label)
+        watch(progress)
+        progress.end(0.975)
+    progress.begin(0, "NCA")
+    watch(progress)
+    progress.give_up()
+    progress.begin(1, "LDA")
+    watch(progress)
+
+
+def test_a_comparison_has_a_line_for_each_method():
+    console = terminal()
+    with progress_of_comparison(Interrupts(), console=console):
+        compare_a_little()
+    text = shown(console)
+    for part in ("1/5   97.5%", "fitting", "left out", "All", "0 s, about 1 s left"):
+        assert part in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_nobody_else_sees_a_comparison(quiet):
+    console = terminal() if quiet else Console(file=io.StringIO())
+    with progress_of_comparison(Interrupts(), quiet=quiet, console=console):
+        compare_a_little()
+    assert console.file.getvalue() == ""

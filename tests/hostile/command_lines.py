@@ -100,13 +100,14 @@ def _surroundings(rng: np.random.Generator, folder: Path) -> Iterator[None]:
 
 def _command(rng: np.random.Generator, folder: Path, table: TableFile) -> list[str]:
     """Random arguments; most of them could be meant."""
-    commands = ["fit", "transform", "predict", "score", "info", "embed", "report", "datasets", ""]
-    shares = [0.22, 0.18, 0.14, 0.18, 0.08, 0.08, 0.03, 0.06, 0.03]
+    commands = ["fit", "transform", "predict", "score", "info", "embed", "report", "datasets"]
+    commands += ["compare", ""]
+    shares = [0.22, 0.17, 0.13, 0.17, 0.08, 0.08, 0.03, 0.06, 0.03, 0.03]
     command = str(rng.choice(commands, p=shares))
     data = "-" if rng.random() < 0.08 else table.path.name
     if command == "":
         return _nonsense(rng, data)
-    if command in ("fit", "embed"):
+    if command in ("fit", "embed", "compare"):
         args = [command, data]
     elif command == "datasets":
         args = [command, str(rng.choice(["iris", "wine", "nothing", ESCAPES])), "--no-download"]
@@ -183,6 +184,9 @@ _OPTIONS: dict[str, list[tuple[str, float]]] = {
         | {"-o": 0.15, "--keep": 0.1},
         "info": {"--json": 0.5},
         "report": {"-o page": 1, "-t": 0.2, "--test": 0.2, "--title": 0.3} | _READING,
+        "compare": {"-t": 0.95, "--drop": 0.9, "--one-hot": 0.25, "--methods": 1, "--repeats": 1}
+        | {"--folds": 0.3, "--max-samples": 0.3, "-d": 0.2, "--seed": 0.3, "-o": 0.3, "--json": 0.2}
+        | {"--picture": 0.1, "--to": 0.05, "-q": 0.2} | _READING,
         "datasets": {"--part": 0.2, "-o": 0.5, "--to": 0.2, "-q": 0.3},
     }.items()
 }  # fmt: skip
@@ -196,6 +200,11 @@ _VALUES: dict[str, tuple[list[str], list[str]]] = {
     "--seed": (["0", "7"], ["-1", "x", "99999999999"]),
     "--test-size": (["0.3", "0.5"], ["0", "1e-9", "0.999", "nan", "1", "-inf"]),
     "--engine": (["fused", "auto"], ["gpu", ESCAPES]),
+    "--methods": (["raw,lda", "pca", "standardized", "raw,nca"], ["", "svm", ESCAPES]),
+    "--folds": (["2", "3"], ["1", "1000", "x"]),
+    "--repeats": (["1"], ["0", "2"]),
+    "--max-samples": (["10", "20", "0"], ["1", "-1"]),
+    "--picture": (["picture.svg"], ["-", "no/picture.png", "data.csv", "picture.xyz"]),
     "--part": (["all"], ["train", "test"]),
     "--title": (["T", f"<b>{ESCAPES}"], [""]),
     "-d": (["1", "2"], ["0", "-1", "99", "1.5"]),
@@ -374,8 +383,12 @@ def _kept(args: list[str], columns: dict[str, list[str]], ended: Ended) -> Itera
 def _repeats(args: list[str], first: Ended, again: Ended) -> Iterator[str]:
     if args[:1] in (["fit"], ["embed"]) and "--seed" not in args:
         return  # what is drawn at random may differ
+    if args[:1] == ["compare"] and ("--json" not in args or "-o" in args):
+        return  # times are among its results
     if _TIMES.sub("", first.text) != _TIMES.sub("", again.text):
         yield f"says something else the second time: {first.text!r}, {again.text!r}"
-    tables = {name for name in first.files if not name.endswith((".skops", ".html", "map.out"))}
+    tables = {
+        name for name in first.files if not name.endswith((".skops", ".html", ".svg", "map.out"))
+    }
     if any(first.files[name] != again.files.get(name) for name in tables):
         yield "writes something else the second time"

@@ -26,6 +26,7 @@ __all__ = [
     "FitPlan",
     "Fitted",
     "after_scaling",
+    "chosen_rows",
     "fit_and_judge",
     "fit_model",
     "rows_to_fit",
@@ -122,9 +123,29 @@ def rows_to_fit(
             f"--model {family.value} learns from classes: name their column by --target, one of "
             f"{some(table.frame.columns)}; or use --model local, which needs none"
         )
+    return chosen_rows(table, selection, target, family.needs_classes, drop_missing)
+
+
+def chosen_rows(
+    table: Table, selection: Selection, target: str | None, with_target: bool, drop_missing: bool
+) -> Rows:
+    """What to learn from: the columns that were chosen, and classes where they are needed.
+
+    Parameters
+    ----------
+    table : Table
+    selection : Selection
+    target : str or None
+    with_target : bool
+    drop_missing : bool
+
+    Returns
+    -------
+    Rows
+    """
     columns = Columns.chosen(table, selection, target)
     rows = prepare(
-        table, columns, with_target=family.needs_classes, drop_missing=drop_missing, can_choose=True
+        table, columns, with_target=with_target, drop_missing=drop_missing, can_choose=True
     )
     if rows.y is not None:
         _check_classes(rows.y, str(columns.target), table.name)

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vicinal.cli import options
-from vicinal.cli.running import Interrupts, running
+from vicinal.cli.running import running
 from vicinal.cli.tables.beside import Beside
 from vicinal.cli.tables.columns import Columns, Selection
 from vicinal.cli.tables.reading import read_table
 from vicinal.cli.tables.rows import Rows, prepare
 from vicinal.cli.tables.table import Table
 from vicinal.cli.tables.writing import Destination
+from vicinal.interrupts import Interrupts
 
 __all__ = ["Choosing", "Keeping", "Matching", "Reading", "Speaking", "Writing"]
 

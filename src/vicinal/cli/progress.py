@@ -4,17 +4,18 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from vicinal.cli.running import Interrupts
+from vicinal.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
     from vicinal.fitting.update import Update
+    from vicinal.report.comparing.progress import Progress as ComparisonProgress
 
-__all__ = ["progress_of_fits"]
+__all__ = ["progress_of_comparison", "progress_of_fits"]
 
 
 @contextmanager
@@ -50,6 +51,66 @@ def progress_of_fits(
         task = bars.add_task(first, total=None, facts="")
         with shown_by(lambda name, max_iter: _Line(interrupts, bars, task, max_iter)):
             yield
+
+
+@contextmanager
+def progress_of_comparison(
+    interrupts: Interrupts, *, quiet: bool = False, console: "Console | None" = None
+) -> Iterator[None]:
+    """Show how the comparison in the block is doing, on a terminal: a line for each method.
+
+    Parameters
+    ----------
+    interrupts : Interrupts
+    quiet : bool, default=False
+        Show nothing.
+    console : rich.console.Console, optional
+        Where to. None: standard error.
+    """
+    from rich.console import Console
+
+    from vicinal.report.comparing.progress import show_nothing, watched_by
+
+    console = console or Console(stderr=True)
+    if quiet or not console.is_terminal:
+        with watched_by(show_nothing, interrupts):
+            yield
+        return
+    with _bars(console) as bars, watched_by(_Lines(bars), interrupts):
+        yield
+
+
+class _Lines:
+    """A line for each method, and one for all of them with the time left.
+
+    Parameters
+    ----------
+    bars : rich.progress.Progress
+    """
+
+    def __init__(self, bars: "Progress") -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, progress: "ComparisonProgress") -> None:
+        """Show how far it is."""
+        for label in self._tasks.keys() - progress.accuracies.keys():
+            self._show(label, total=1, facts="left out")
+        for label, found in progress.accuracies.items():
+            mean = f"{sum(found) / len(found):.1%}" if found else ""
+            now = "fitting" if label == progress.label else ""
+            facts = f"{len(found)}/{progress.n_folds}  {mean:>6}  {now}"
+            self._show(label, total=progress.n_folds, completed=len(found), facts=facts)
+        n_done = sum(map(len, progress.accuracies.values()))
+        total = progress.n_folds * len(progress.accuracies)
+        self._show(
+            "All", total=total, completed=n_done, facts=progress
+        )  # its text is that of the moment
+
+    def _show(self, label: str, **state: Any) -> None:
+        if label not in self._tasks:
+            self._tasks[label] = self._bars.add_task(label, **state)
+        self._bars.update(self._tasks[label], **state)
 
 
 def _bars(console: "Console") -> "Progress":

@@ -1,19 +1,17 @@
 """Running a command: errors in one line, exit codes, Ctrl-C, closed pipes."""
 
 import shlex
-import signal
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.streams import abandon, writing_results
 from vicinal.cli.wording import printable
+from vicinal.interrupts import Interrupted, Interrupts
 
 if TYPE_CHECKING:
     import typer
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = [
     "INTERRUPTED",
     "WRONG_USAGE",
-    "Interrupts",
     "WrongUsage",
     "command_line",
     "note",
@@ -152,49 +149,6 @@ def running(debug: bool, quiet: bool = False) -> Iterator["Interrupts"]:
 
 class WrongUsage(Exception):  # noqa: N818  (a name of what happened, as Interrupted)
     """Arguments that cannot be meant."""
-
-
-class Interrupted(BaseException):
-    """Ctrl-C, where a fit would take a KeyboardInterrupt as a wish to keep the best so far."""
-
-
-class Interrupts:
-    """Lets Ctrl-C end the command, even inside a fit.
-
-    An exception that a signal raises inside a finalizer or a callback from C
-    (numba has both) is lost, but for a traceback. So it is remembered, and the
-    traceback is not shown.
-    """
-
-    def __init__(self) -> None:
-        self.happened = False
-
-    def __enter__(self) -> "Interrupts":
-        usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        self._installed = usual and threading.current_thread() is threading.main_thread()
-        if self._installed:
-            signal.signal(signal.SIGINT, self._stop)
-            self._show, sys.unraisablehook = sys.unraisablehook, self._unraisable
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            sys.unraisablehook = self._show
-        self.check()  # an error that came after it came of it
-
-    def _stop(self, signum: int, frame: FrameType | None) -> None:
-        self.happened = True
-        self.check()
-
-    def _unraisable(self, lost: Any) -> None:
-        if not isinstance(lost.exc_value, Interrupted):
-            self._show(lost)
-
-    def check(self) -> None:
-        """Stop here if Ctrl-C was pressed."""
-        if self.happened:
-            raise Interrupted
 
 
 @contextmanager

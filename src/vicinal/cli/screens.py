@@ -10,10 +10,9 @@ from vicinal.cli.streams import writing_results
 from vicinal.cli.wording import printable
 
 if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import RenderableType
 
-__all__ = ["show_facts", "show_json", "show_lines", "show_table", "size"]
+__all__ = ["show_facts", "show_json", "show_lines", "show_paragraphs", "show_table", "size"]
 
 
 def show_json(facts: Mapping[str, Any]) -> None:
@@ -61,6 +60,7 @@ def show_table(
     title: str = "",
     caption: str = "",
     right: Sequence[str] = (),
+    tight: bool = False,
 ) -> None:
     """A table for people.
 
@@ -71,6 +71,8 @@ def show_table(
     title, caption : str
     right : sequence of str
         Headings of columns of numbers.
+    tight : bool, default=False
+        Whether columns stand close together, to fit into 80 characters.
     """
     from rich import box
     from rich.table import Table
@@ -82,6 +84,8 @@ def show_table(
         title_justify="left",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
+        pad_edge=not tight,
+        padding=(0, 1, 0, 0) if tight else (0, 1),
     )
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
@@ -97,7 +101,15 @@ def show_lines(text: str) -> None:
     _print(Text(printable(text, keep="\n")), soft_wrap=True)
 
 
-def _print(what: "Table | Text", **options: Any) -> None:
+def show_paragraphs(*texts: str, style: str = "") -> None:
+    """Sentences for people, each on lines of its own, broken between words."""
+    from rich.text import Text
+
+    for text in texts:
+        _print(Text(printable(text), style=style))
+
+
+def _print(what: "RenderableType", **options: Any) -> None:
     from rich.console import Console
 
     class Screen(Console):

@@ -1,18 +1,16 @@
 """A line that tells how a fit is doing: rewritten in place on a terminal, else now and then."""
 
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TextIO
 
+from vicinal.fitting.status_line import StatusLine
 from vicinal.fitting.update import Update
 
 __all__ = ["Display", "ProgressBar", "display_of", "shown_by"]
 
 _WIDTH = 20
-_SECONDS_BETWEEN_LINES = 5.0
 
 
 class Display(Protocol):
@@ -83,27 +81,15 @@ class ProgressBar:
     def __init__(self, label: str, max_iter: int, stream: TextIO | None = None) -> None:
         self.label = label
         self.max_iter = max_iter
-        self.stream = stream or sys.stderr
-        self._in_place = self.stream.isatty()
-        self._written = 0
-        self._next_line = 0.0
+        self._status = StatusLine(stream)
 
     def __call__(self, update: Update) -> None:
         """Show the update."""
-        line = self._line(update)
-        if self._in_place:
-            self.stream.write("\r" + line.ljust(self._written))
-            self._written = len(line)
-        elif time.perf_counter() >= self._next_line:
-            self._next_line = time.perf_counter() + _SECONDS_BETWEEN_LINES
-            self.stream.write(line + "\n")
-        self.stream.flush()
+        self._status.show(self._line(update))
 
     def close(self, message: str) -> None:
         """Say why it ended, on a line of its own."""
-        before = "\n" if self._in_place else ""
-        self.stream.write(f"{before}{self.label}: {message}\n")
-        self.stream.flush()
+        self._status.close(f"{self.label}: {message}")
 
     def _line(self, update: Update) -> str:
         done = update.iteration / self.max_iter

@@ -1,10 +1,12 @@
-"""Pictures of fitted models, and a page of them.
+"""Pictures of fitted models, a page of them, and whether a model is worth it.
 
 Importing this package does not import matplotlib: that happens when something
 is drawn, and a missing one is told with the command that installs it.
 """
 
+from vicinal.report.comparing import Comparison, compare
 from vicinal.report.displays.accuracy import NeighborsAccuracyDisplay
+from vicinal.report.displays.comparison import ComparisonDisplay
 from vicinal.report.displays.convergence import ConvergenceDisplay
 from vicinal.report.displays.density import DensityDisplay
 from vicinal.report.displays.ellipses import LocalEllipsesDisplay
@@ -17,6 +19,8 @@ from vicinal.report.displays.spectrum import SpectrumDisplay
 from vicinal.report.page import write_report
 
 __all__ = [
+    "Comparison",
+    "ComparisonDisplay",
     "ConvergenceDisplay",
     "DensityDisplay",
     "FeatureImportanceDisplay",
@@ -27,5 +31,6 @@ __all__ = [
     "ProjectionDisplay",
     "ReliabilityDisplay",
     "SpectrumDisplay",
+    "compare",
     "write_report",
 ]

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 from report.pictures import blobs, new_axes
 
 from vicinal.report import (
+    ComparisonDisplay,
     ConvergenceDisplay,
     DensityDisplay,
     FeatureImportanceDisplay,
@@ -53,6 +54,13 @@ DISPLAYS = {
     ),
     "graph": NeighborhoodGraphDisplay(POINTS, chain(60), LABELS, NAMES, title=TITLE),
     "reliability": ReliabilityDisplay([0.1, 0.6], [0.2, 0.5], [30, 10], title=TITLE),
+    "comparison": ComparisonDisplay(
+        {n: [0.5, 0.6] for n in NAMES},
+        dict.fromkeys(NAMES, (0.4, 0.7)),
+        highlighted=NAMES[1:],
+        reference=LONG,
+        title=TITLE,
+    ),
     "accuracy": NeighborsAccuracyDisplay({n: [0.5, 0.6] for n in NAMES}, [1, 2], 50, title=TITLE),
 }
 

@@ -1,6 +1,7 @@
 """What can be typed after ``vicinal``: a file for each command, and the table of all of them."""
 
 from vicinal.cli.command import Command
+from vicinal.cli.commands.compare import COMPARE
 from vicinal.cli.commands.datasets import DATASETS
 from vicinal.cli.commands.demo import DEMO
 from vicinal.cli.commands.embed import EMBED
@@ -16,6 +17,7 @@ __all__ = ["COMMANDS"]
 # In the order of --help.
 COMMANDS: tuple[Command, ...] = (
     DEMO,
+    COMPARE,
     FIT,
     TRANSFORM,
     PREDICT,

@@ -13,8 +13,9 @@ from vicinal import __version__
 from vicinal.cli.command import Command
 from vicinal.cli.options import AsJson, Debug
 from vicinal.cli.overwriting import check_file, refuse_overwriting
-from vicinal.cli.running import Interrupts, command_line, running
+from vicinal.cli.running import command_line, running
 from vicinal.cli.screens import show_json, show_lines, show_table
+from vicinal.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -102,6 +103,8 @@ def _show(result: "Comparison", seed: int, output: Path) -> None:
 
 
 def _show_scores(result: "Comparison", seed: int) -> None:
+    from vicinal.facts import duration
+
     n_train, n_test = len(result.split.y_train), len(result.split.y_test)
     error = max(sqrt(s.accuracy * (1 - s.accuracy) / n_test) for s in result.scores)
     rows: list[list[str]] = []
@@ -113,7 +116,7 @@ def _show_scores(result: "Comparison", seed: int) -> None:
                 score.learns_from,
                 str(score.n_components),
                 f"{score.accuracy:.1%}",
-                _duration(score.fit_seconds),
+                "-" if score.fit_seconds is None else duration(score.fit_seconds),
             ]
             for score in group
         ]
@@ -129,6 +132,7 @@ def _show_scores(result: "Comparison", seed: int) -> None:
 
 def _show_densities(result: "Comparison") -> None:
     from vicinal.demo import N_DENSITY_COMPONENTS
+    from vicinal.facts import duration
 
     show_table(
         ["Density", "Mean log-density", "Fit"],
@@ -136,7 +140,7 @@ def _show_densities(result: "Comparison") -> None:
             [
                 _marked(one.method, one.is_ours),
                 f"{one.log_density:.2f}",
-                _duration(one.fit_seconds),
+                duration(one.fit_seconds),
             ]
             for one in result.densities
         ],
@@ -147,12 +151,6 @@ def _show_densities(result: "Comparison") -> None:
 
 def _marked(name: str, is_ours: bool) -> str:
     return f"{name} *" if is_ours else name
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    return f"{seconds:.2f} s" if seconds >= 0.01 else "< 0.01 s"
 
 
 @contextmanager

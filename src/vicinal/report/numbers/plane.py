@@ -103,13 +103,15 @@ def in_the_plane(embedding: NDArray, codes: NDArray) -> tuple[NDArray, str]:
     return plane.place(embedding, codes), plane.note
 
 
-def sample(codes: NDArray, most: int = MAX_POINTS, also: ArrayLike = ()) -> NDArray:
+def sample(
+    codes: NDArray, most: int = MAX_POINTS, also: ArrayLike = (), *, seed: int = 0
+) -> NDArray:
     """Rows to draw, in random order so that no class always covers the others.
 
-    Of more than `most` so many, always the same, in which every class keeps its share and, where
-    there are not too many classes, at least one row; and those in `also`.
+    Of more than `most` so many, always the same for a seed, in which every class keeps its share
+    and, where there are not too many classes, at least one row; and those in `also`.
     """
-    order = np.random.default_rng(0).permutation(len(codes))
+    order = np.random.default_rng(seed).permutation(len(codes))
     if len(codes) <= most:
         return order
     by_class = order[np.argsort(codes[order], kind="stable")]
