@@ -99,7 +99,7 @@ class UsearchIndex:
     def __init__(self, index: "usearch.index.Index", components: NDArray, center: NDArray) -> None:
         self.index, self.components, self.center = index, components, center
 
-    def add(self, keys: ArrayLike | None, vectors: ArrayLike, **options: Any) -> Any:
+    def add(self, keys: Any, vectors: ArrayLike, **options: Any) -> Any:
         """Add raw vectors.
 
         Parameters

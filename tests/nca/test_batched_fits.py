@@ -184,8 +184,8 @@ def test_auto_changes_its_recipe_with_the_number_of_points(digits, monkeypatch):
     assert large.recipe_["batching"] == "random"
     assert large.recipe_["early_stopping"]
     assert large.recipe_["max_iter"] == large.n_iter_ == 200
-    variance = np.var(X, axis=0).sum()
-    assert_allclose(large.recipe_["regularization"], 0.3 * variance / (0.9 * len(X)), rtol=0.01)
+    assert large.recipe_["regularization"] in large.path_["regularization"]
+    assert not np.isnan(large.path_["regularization"]).any()
     assert large.converged_
     assert large.score(X_test, y_test) > 0.88
 

@@ -1,5 +1,6 @@
 """What a fit leaves: the best parameters, why it ended, and from where it could go on."""
 
+import math
 from dataclasses import dataclass
 
 from numpy.typing import NDArray
@@ -74,6 +75,11 @@ class Outcome:
     def validation(self) -> float:
         """Score of the best parameters on points held back, or NaN."""
         return self.best.validation
+
+    @property
+    def score(self) -> float:
+        """What runs from several starts are compared by: the validation, or else the objective."""
+        return self.objective if math.isnan(self.validation) else self.validation
 
     @property
     def n_iter(self) -> int:

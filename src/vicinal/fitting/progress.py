@@ -92,7 +92,7 @@ class ProgressBar:
         self._status.close(f"{self.label}: {message}")
 
     def _line(self, update: Update) -> str:
-        done = update.iteration / self.max_iter
+        done = update.iteration / max(1, self.max_iter)
         filled = int(_WIDTH * done)
         bar = "█" * filled + "░" * (_WIDTH - filled)
         return (

@@ -12,22 +12,34 @@ from vicinal.inputs.span import span_of
 from vicinal.inputs.units import VALUES, check_reach, check_spread
 from vicinal.neighborhood.products import gram, times
 
-__all__ = ["Features", "Moments", "class_covariances", "moments", "standard_units"]
+__all__ = [
+    "Features",
+    "Moments",
+    "class_covariances",
+    "class_units",
+    "moments",
+    "standard_units",
+]
 
 _BLOCK_BYTES = 8_000_000
+
+# What the total variance of a column adds to its variance within classes, before it is a unit:
+# a column that tells classes apart without any error keeps a finite one.
+_SHARE_OF_TOTAL = 1e-3
 
 
 @dataclass(frozen=True)
 class Features:
-    """Rows of X, less the mean, in multiples of `unit`.
+    """Rows of X, less the mean, in multiples of `unit`, one for all columns or one for each.
 
     Attributes
     ----------
     X : ndarray of shape (n, D)
         As the user gave it; never copied as a whole unless asked for.
     center : ndarray of shape (D,)
-    unit : float
-        A power of two near the largest value, so that no digit is lost.
+    unit : float or ndarray of shape (D,)
+        A power of two near the largest value, so that no digit is lost; or what each column
+        deviates by within classes, so that nothing depends on its units.
     basis : ndarray of shape (r, D), optional
         Of the span of the rows, where these are few beside the columns: the features are then
         coordinates along it.
@@ -35,7 +47,7 @@ class Features:
 
     X: NDArray
     center: NDArray
-    unit: float
+    unit: float | NDArray
     basis: NDArray | None = None
 
     def __len__(self) -> int:
@@ -72,7 +84,7 @@ class Features:
         if self._in_span is not None:
             return self._in_span[rows].copy()
         block = np.subtract(self.X[rows], self.center)
-        block /= block.dtype.type(self.unit)
+        block /= np.asarray(self.unit, dtype=block.dtype)
         return block
 
     def take(self, rows: slice | NDArray, dtype: DTypeLike) -> NDArray:
@@ -81,7 +93,7 @@ class Features:
             return self._in_span[rows].astype(dtype)
         picked = self.X[rows] if isinstance(rows, slice) else np.take(self.X, rows, axis=0)
         block = np.subtract(picked, self.center)
-        block *= block.dtype.type(1.0 / self.unit)  # a power of two: as exact as dividing
+        block *= np.asarray(1.0 / self.unit, dtype=block.dtype)  # cheaper than dividing
         return block.astype(dtype, copy=False)
 
     def blocks(self) -> Iterator[tuple[slice, NDArray]]:
@@ -139,14 +151,67 @@ def standard_units(
     The solvers' first step then has the right size, too. Where the rows are all there will be
     (`is_whole`) and few beside the columns, the features are coordinates in their span.
     """
+    center, spreads = _centers_and_spreads(X, weights)
+    return _in_span(Features(X, center, float(_near(spreads.max()))), is_whole)
+
+
+def class_units(
+    X: NDArray,
+    labels: NDArray,
+    n_classes: int,
+    weights: NDArray | None = None,
+    *,
+    is_whole: bool = True,
+) -> Features:
+    """Center, and measure every column by how much it deviates within classes.
+
+    What is learned from such features does not depend on the units of a column. Those that vary
+    by no more than rounding are left as they are. `is_whole` is that of `standard_units`.
+    """
+    center, spreads = _centers_and_spreads(X, weights)
+    rounding = 8 * np.finfo(X.dtype).eps * np.abs(center)
+    varies = spreads > rounding
+    unit = np.where(varies, _near(spreads), float(_near(spreads.max())))
+    variances = _variances_within(Features(X, center, unit), labels, n_classes, weights)
+    unit *= np.sqrt(np.where(varies & (variances > 0), variances, 1.0))
+    return _in_span(Features(X, center, unit), is_whole)
+
+
+def _centers_and_spreads(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArray]:
+    """Mean of every column, and how far its values reach from there, shape (D,) each."""
     check_reach(X, VALUES)
     low, high = X.min(axis=0), X.max(axis=0)
     center = _mean(X, weights).astype(X.dtype)
-    spread = float(max((high - center).max(), (center - low).max()))
-    check_spread(spread, X.dtype, VALUES)
-    unit = 2.0 ** np.floor(np.log2(spread)) if spread > 0 else 1.0
-    features = Features(X, center, float(unit))
+    spreads = np.maximum(high - center, center - low).astype(np.float64)
+    check_spread(float(spreads.max()), X.dtype, VALUES)
+    return center, spreads
+
+
+def _near(spread: NDArray) -> NDArray:
+    """The power of two below a spread, 1 for none: to divide by it loses no digit."""
+    return 2.0 ** np.floor(np.log2(np.where(spread > 0, spread, 1.0)))
+
+
+def _in_span(features: Features, is_whole: bool) -> Features:
     return replace(features, basis=span_of(features[:])) if is_whole else features
+
+
+def _variances_within(
+    features: Features, labels: NDArray, n_classes: int, weights: NDArray | None
+) -> NDArray:
+    """Variance of every column around class means, and a little of that around its own mean."""
+    counts = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
+    sums, squares = np.zeros((n_classes, features.shape[1])), np.zeros(features.shape[1])
+    for rows, block in features.blocks():
+        members = _members(labels[rows], n_classes, _part(weights, rows))
+        sums += members @ block
+    means = sums / np.where(counts > 0, counts, 1.0)[:, None]
+    for rows, block in features.blocks():
+        members = _members(labels[rows], n_classes, _part(weights, rows))
+        squares += (members @ np.square(block - means[labels[rows]])).sum(axis=0)
+    within, shares = squares / counts.sum(), counts / counts.sum()
+    between = shares @ np.square(means - shares @ means)
+    return within + _SHARE_OF_TOTAL * (within + between)
 
 
 def moments(

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_HELD_BACK", "MOST_VALIDATION_KEYS", "hold_back", "hold_back_any"]
+__all__ = ["MOST_HELD_BACK", "MOST_VALIDATION_KEYS", "class_folds", "hold_back", "hold_back_any"]
 
 # What a validation score costs must not grow with the data: at most so many points held back,
 # against at most so many others.
@@ -47,3 +47,24 @@ def hold_back_any(n: int, fraction: float, rng: np.random.Generator) -> tuple[ND
         )
     order = rng.permutation(n)
     return np.sort(order[n_held:]), np.sort(order[:n_held])
+
+
+def class_folds(X: NDArray, labels: NDArray, n_folds: int) -> NDArray:
+    """Fold of every row, dealt out class by class, shape (n,); -1: never held back.
+
+    Rows that are equal share a fold, and the order of the rows does not matter: weighted rows
+    and copies are held back together. Two different rows at least stay in every class, so one of
+    fewer than three is never held back.
+    """
+    folds = np.full(len(labels), -1)
+    draw = np.random.default_rng(0)  # the same folds in every fit, so that fits can be compared
+    first = 0
+    for c in np.unique(labels):
+        mine = np.flatnonzero(labels == c)
+        _, group = np.unique(X[mine], axis=0, return_inverse=True)
+        n_groups = int(group.max()) + 1
+        if n_groups > 2:
+            dealt = (first + np.arange(n_groups)) % n_folds
+            folds[mine] = draw.permutation(dealt)[group.ravel()]
+            first += n_groups  # so that folds of many small classes are of one size
+    return folds

@@ -10,9 +10,17 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_seed
-from vicinal.inputs.features import Moments
+from vicinal.inputs.features import Features, Moments
 
-__all__ = ["STARTS", "given_map", "reach_neighbors", "solver_coordinates", "starting_map"]
+__all__ = [
+    "STARTS",
+    "given_map",
+    "principal_map",
+    "reach_neighbors",
+    "solver_coordinates",
+    "starting_map",
+    "unlearned_map",
+]
 
 STARTS = ("auto", "rca", "lda", "pca", "identity", "random")
 
@@ -34,6 +42,9 @@ _COORDINATE_RIDGE = 10.0
 # Points per feature below which "auto" does not trust a covariance: docs/decisions/0006.
 _FEW_POINTS = 10
 
+# Root mean square of points under a map that nothing was learned for.
+_UNLEARNED_SPREAD = 2.0
+
 # Compact support: this many others in reach of this share of the points.
 _REACH, _REACHED = 10, 0.95
 
@@ -51,7 +62,7 @@ def starting_map(
 
     Parameters
     ----------
-    init : {"auto", "rca", "lda", "pca", "random"}
+    init : {"auto", "rca", "lda", "random"}
         "auto" is "rca", which the thesis found best, but where there are few points for
         the number of features its within-class covariance is shrunk first.
     known : Moments
@@ -67,14 +78,39 @@ def starting_map(
     """
     if init == "random":
         return _random(known, n_components, random_state)
-    if init == "pca":
-        return _pca(known, n_components)
-    if init == "lda":
-        return _lda(known, n_components)
-    trusted, n = known, known.counts.sum()
-    if init == "auto" and n < _FEW_POINTS * known.means.shape[1]:
+    trusted, n, D = known, known.counts.sum(), known.means.shape[1]
+    # Where points are fewer than features, a covariance is singular: no start could do without.
+    if n < (_FEW_POINTS if init == "auto" else 1) * D:
         trusted = replace(known, within=_shrunk(known.within, n))
+    if init == "lda":
+        return _lda(known, n_components, _within(trusted))
     return _rca(known, n_components, _within(trusted))
+
+
+def principal_map(features: Features, known: Moments, n_components: int) -> NDArray:
+    """Leading rows of the whitening S^(-1/2) of the columns (thesis 3.15), for these features.
+
+    Of the columns as the user has them, whose units count here; 0 where they have no variance.
+    """
+    variances, directions = eigh(known.total)
+    roots = np.sqrt(np.maximum(variances, 0.0))[:, None] * directions.T  # S_T = rootsᵀ roots
+    unit = features.unit / np.max(features.unit)  # so that squares are numbers
+    columns = (roots if features.basis is None else roots @ features.basis) * unit
+    _, deviations, axes = svd(columns, full_matrices=False)
+    deviations, axes = deviations[:n_components], _definite_signs(axes[:n_components])
+    seen = deviations > 1e-7 * deviations.max(initial=0.0)
+    scale = np.where(seen, 1.0 / np.where(seen, deviations, 1.0), 0.0)
+    return features.inward(scale[:, None] * axes / np.max(features.unit))
+
+
+def unlearned_map(known: Moments, n_components: int) -> NDArray:
+    """Leading principal components of the features, at the size of a start.
+
+    At full rank distances under it are those of the features themselves: what nearest neighbors
+    would look at if nothing had been learned.
+    """
+    variances, directions = _leading(known.total, None, n_components)
+    return directions * (_UNLEARNED_SPREAD / np.sqrt(variances.sum() or 1.0))
 
 
 def reach_neighbors(A: NDArray, Z: NDArray, weights: NDArray | None = None) -> NDArray:
@@ -141,22 +177,14 @@ def _random(
     return draw / np.sqrt(np.trace(known.total) or 1.0)
 
 
-def _pca(known: Moments, n_components: int) -> NDArray:
-    """Leading rows of the whitening S^(-1/2) (thesis 3.15); 0 where the data has no variance."""
-    variances, directions = _leading(known.total, None, n_components)
-    seen = variances > 1e-14 * variances.max(initial=0.0)
-    scale = np.where(seen, 1.0 / np.sqrt(np.where(seen, variances, 1.0)), 0.0)
-    return scale[:, None] * directions
-
-
-def _lda(known: Moments, n_components: int) -> NDArray:
+def _lda(known: Moments, n_components: int, within: NDArray) -> NDArray:
     """Leading directions of S_B with respect to S_W (thesis 3.16, 3.17), white within classes."""
     if n_components > len(known.means) - 1:
         raise ValueError(
             f"init='lda' finds at most n_classes - 1 = {len(known.means) - 1} directions, but "
             f"n_components={n_components}: use init='rca' or fewer components."
         )
-    return _leading(known.between, _within(known), n_components)[1]
+    return _leading(known.between, within, n_components)[1]
 
 
 def _rca(known: Moments, n_components: int, within: NDArray) -> NDArray:

@@ -50,6 +50,10 @@ class ClassGaussians:
         ridge = np.where(flat, _RIDGE * variance, 0.0)
         return cls(known.means, covariances + ridge[:, None, None] * np.eye(len(known.within)))
 
+    def under(self, A: NDArray, shift: NDArray | float = 0.0) -> "ClassGaussians":
+        """Of the points under a map, and a shift after it."""
+        return ClassGaussians(self.means @ A.T + shift, A @ self.covariances @ A.T)
+
     def log_densities(self, A: NDArray, X: NDArray) -> NDArray:
         """log N(A x | A μ_c, A Σ_c Aᵀ) (4.22), shape (n, n_classes)."""
         Z = times(X, A.T.astype(X.dtype))

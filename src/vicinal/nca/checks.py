@@ -41,10 +41,16 @@ def check_parameters(settings: NeighborhoodSettings, X: NDArray) -> None:
     check_prior(settings.prior, len(settings.classes_))
     _check_numbers(settings)
     check_flag("early_stopping", settings.early_stopping, ("auto",))
-    if settings.n_components is not None:
+    _check_components(settings, X)
+    _check_annealing(settings, X.shape[1])
+
+
+def _check_components(settings: NeighborhoodSettings, X: NDArray) -> None:
+    if isinstance(settings.n_components, str):
+        check_choice("n_components", settings.n_components, ("auto",))
+    elif settings.n_components is not None:
         why = f", the number of features, for X of shape {X.shape}"
         check_count("n_components", settings.n_components, 1, X.shape[1], why)
-    _check_annealing(settings, X.shape[1])
 
 
 def check_members(settings: NeighborhoodSettings, labels: NDArray, weights: NDArray | None) -> None:
@@ -77,6 +83,11 @@ def check_combination(criterion: Criterion, law: Law, background: Any) -> None:
 
 def check_streaming(settings: NeighborhoodSettings) -> bool:
     """Refuse in `partial_fit` what only a whole data set can give."""
+    if isinstance(settings.n_components, str):
+        raise ValueError(
+            f"partial_fit learns from rows as they come: n_components={settings.n_components!r} "
+            "needs all points at once. Use fit, or a number of components."
+        )
     for name, values in _STREAMING.items():
         value = getattr(settings, name)
         if value not in values:
@@ -92,6 +103,7 @@ def _check_numbers(settings: NeighborhoodSettings) -> None:
     if not (isinstance(settings.regularization, str) and settings.regularization == "auto"):
         check_nonnegative("regularization", settings.regularization)
     check_share("validation_fraction", settings.validation_fraction)
+    check_count("n_init", settings.n_init, 1)
     check_count("reservoir_size", settings.reservoir_size, 2)
     for name in ("max_iter", "n_iter_no_change", "n_neighbors"):
         if getattr(settings, name) is not None:
@@ -102,7 +114,8 @@ def _check_numbers(settings: NeighborhoodSettings) -> None:
 
 def _check_annealing(settings: NeighborhoodSettings, n_features: int) -> None:
     check_flag("annealing", settings.annealing, tuple(ORDERS))
-    if settings.annealing and (settings.n_components or n_features) >= n_features:
+    d = settings.n_components
+    if settings.annealing and not isinstance(d, str) and (d or n_features) >= n_features:
         raise ValueError(
             f"annealing={settings.annealing!r} fades dimensions out until n_components are left, "
             f"but n_components={settings.n_components} keeps all {n_features}: set n_components "

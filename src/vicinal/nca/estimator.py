@@ -10,21 +10,29 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from vicinal.fitting import Outcome, run
+from vicinal.fitting import Outcome, Reason, Validation, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
 from vicinal.inputs.points import LabeledPoints
+from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.inputs.units import check_reach
 from vicinal.metric import LinearMapMixin
-from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
 from vicinal.nca.criteria import CRITERIA
+from vicinal.nca.decision import decide
 from vicinal.nca.equations import Objective
-from vicinal.nca.learning import TrainingSet
+from vicinal.nca.learning import NeighborhoodProblem, TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
-from vicinal.nca.preparation import plain_objective, prepare, start_stream
-from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
+from vicinal.nca.preparation import (
+    Preparation,
+    plain_objective,
+    prepare,
+    start_stream,
+    training_set,
+)
+from vicinal.nca.recipe import BATCH_SIZE, Recipe, choose_recipe
+from vicinal.nca.selection import Choice, choose_scale
 from vicinal.neighborhood import Engine, Workload, choose_engine, times
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
@@ -237,9 +245,10 @@ class NeighborhoodComponents(
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         init: Any = "auto",
+        n_init: int = 1,
         objective: str = "accuracy",
         kernel: str = "gaussian",
         degrees_of_freedom: float = 3.0,
@@ -266,6 +275,7 @@ class NeighborhoodComponents(
     ) -> None:
         self.n_components = n_components
         self.init = init
+        self.n_init = n_init
         self.objective = objective
         self.kernel = kernel
         self.degrees_of_freedom = degrees_of_freedom
@@ -313,41 +323,90 @@ class NeighborhoodComponents(
         self.classes_, labels = check_classes(targets)
         check_parameters(self, points)
         check_members(self, labels, weights)
-        recipe = choose_recipe(self, len(points))
-        rng = self._generator()
-        ready = prepare(self, points, labels, weights, recipe, rng)
-        problem = ready.problem(self._choose_engine(ready.workload(recipe)))
+        recipe, rng = choose_recipe(self, len(points)), self._generator()
+        data, held_back = training_set(self, points, labels, weights, recipe, rng)
+        decision = decide(self, data, recipe, rng)
+        choice = decision.choice
+        recipe = recipe if choice.learns else recipe.without_updates()
+        ready = prepare(self, data, decision.n_components, recipe, rng, choice.init)
+        engine = self._choose_engine(ready.workload(recipe))
+        problem = ready.problem(engine, choice.penalty)
+        validation = None
+        if recipe.early_stopping:
+            validation = problem.validation(held_back, recipe, self.n_iter_no_change, rng)
 
         def fitted(parameters: NDArray) -> dict[str, Any]:
             A, logit = ready.coordinates.unpack(parameters)
-            return self._fitted_attributes(A, logit, ready.data, ready.objective)
+            return self._fitted_attributes(A, logit, ready.data, ready.objective, choice)
 
-        validation = None
-        if recipe.early_stopping:
-            validation = problem.validation(ready.held_back, recipe, self.n_iter_no_change, rng)
         listeners = ScikitLearnCallbacks(self, recipe.max_iter, points, targets, fitted)
-        outcome = run(
-            problem.solver(recipe, ready.start, validation, rng),
-            ready.start,
-            max_iter=recipe.max_iter,
-            tol=self.tol if recipe.ends_by_gain else None,
-            validation=validation,
-            scheduled=recipe.is_scheduled,
-            callbacks=[listeners],
-            name="NeighborhoodComponents",
-            verbose=self.verbose,
-        )
+        outcome = self._learn(ready, problem, recipe, validation, listeners, rng)
+        if recipe.is_batched and recipe.early_stopping and decision.path is not None:
+            held = TrainingSet(data.features, labels, weights, held_back)
+            choice = self._resized(choice, problem, outcome, held, rng)
         self._take(outcome, fitted(outcome.parameters))
-        unit = ready.data.features.unit
-        self.recipe_ = recipe.report(ready.penalty * unit * unit)
+        chosen = choice.regularization if choice.learns else None
+        self.recipe_ = recipe.report(regularization=chosen, init=choice.init)
+        for name, value in decision.attributes.items():
+            setattr(self, name, value)
         if recipe.early_stopping:
             self.validation_score_ = outcome.validation
         listeners.close(outcome.parameters)
         return self
 
+    def _learn(
+        self,
+        ready: Preparation,
+        problem: NeighborhoodProblem,
+        recipe: Recipe,
+        validation: Validation | None,
+        listeners: ScikitLearnCallbacks,
+        rng: np.random.Generator,
+    ) -> Outcome:
+        """The best of `n_init` runs, the first from `init` and the others from random starts."""
+        outcomes: list[Outcome] = []
+        n_runs = self.n_init if recipe.max_iter else 1
+        for number in range(n_runs):
+            start = ready.start if number == 0 else ready.random_start(rng)
+            part = f", start {number + 1} of {n_runs}" if n_runs > 1 else ""
+            outcome = run(
+                problem.solver(recipe, start, validation, rng),
+                start,
+                max_iter=recipe.max_iter,
+                tol=self.tol if recipe.ends_by_gain else None,
+                validation=validation,
+                scheduled=recipe.is_scheduled,
+                callbacks=[listeners],
+                name=f"NeighborhoodComponents{part}",
+                verbose=self.verbose,
+            )
+            outcomes.append(outcome)
+            if outcome.ending.reason is Reason.INTERRUPTED:
+                break  # once, for all runs
+        return max(outcomes, key=lambda found: found.score)
+
+    def _resized(
+        self,
+        choice: Choice,
+        problem: NeighborhoodProblem,
+        outcome: Outcome,
+        held_back: TrainingSet,
+        rng: np.random.Generator,
+    ) -> Choice:
+        """How soft neighborhoods are, by the rows that a batched fit has held back."""
+        A, logit = problem.coordinates.unpack(outcome.parameters)
+        keys = problem.data.subset(MOST_VALIDATION_KEYS, rng)
+        queries = held_back.points(slice(None))
+        scale, calibration = choose_scale(
+            A, logit, problem.objective, keys, queries, problem.engine
+        )
+        return replace(choice, scale=scale, calibration=calibration)
+
     def _take(self, outcome: Outcome, attributes: dict[str, Any]) -> None:
         """Keep what a run found, and nothing of an earlier fit."""
-        self._forget("_stream", "validation_score_", "background_", "_index")
+        self._forget(
+            "_stream", "validation_score_", "background_", "_index", "path_", "dimensions_"
+        )
         self.objective_, self.n_iter_ = outcome.objective, max(1, outcome.n_iter)
         self.history_, self.converged_ = outcome.history, outcome.converged
         for name, value in attributes.items():
@@ -374,8 +433,9 @@ class NeighborhoodComponents(
         Each batch of new points (of `batch_size`) makes one update of Adam, in
         which they are compared with each other and with a uniform sample of
         `reservoir_size` points seen before. That sample is also what
-        predictions look at. The first call finds the start; after `fit` it is
-        the fitted map.
+        predictions look at. The first call finds the start, and later ones begin
+        anew with all rows until there are ten per feature and class; after `fit` the
+        start is the fitted map.
 
         Parameters
         ----------
@@ -397,22 +457,31 @@ class NeighborhoodComponents(
         self.classes_, labels = check_known_classes(targets, classes, before)
         check_parameters(self, points)
         objective = plain_objective(self)
+        new = LabeledPoints(points, weights, labels=labels)
         if first:
-            self._stream = start_stream(self, points, labels, weights, self._generator())
+            self._stream = start_stream(self, new, self._generator())
+        elif self._stream.is_young:
+            new = self._stream.keys.followed_by(new)
+            self._stream = start_stream(self, new, self._generator(), self._stream)
         stream, size = self._stream, self.batch_size or BATCH_SIZE
         d, dtype = len(stream.parameters), points.dtype.name
         work = Workload(size, size + self.reservoir_size, d, 1000, objective.law, dtype)
         engine = self._choose_engine(work)
-        stream.learn(LabeledPoints(points, weights, labels=labels), objective, engine, size)
+        stream.learn(new, objective, engine, size)
         self.components_ = stream.map.astype(points.dtype)
         keys = stream.keys
         projected = keys.at(times(keys.X, self.components_.T))
-        self._classifier = Classifier.of(projected, objective)
+        self._classifier = Classifier.of(projected, objective, **self._sureness())
         self._fitted_with = self._parameters(*ASKED_LATER)
         self._forget("_index", "validation_score_", "background_", "recipe_", "converged_")
         self.n_iter_, self.objective_ = len(stream.objectives), stream.objectives[-1]
         self.history_ = {"objective": np.array(stream.objectives)}
         return self
+
+    def _sureness(self) -> dict[str, Any]:
+        """How soft neighborhoods are and how sure predictions, where a fit has found out."""
+        known = getattr(self, "_classifier", None)
+        return {} if known is None else {"scale": known.scale, "calibration": known.calibration}
 
     @property
     def objective_in_words_(self) -> str:
@@ -437,7 +506,7 @@ class NeighborhoodComponents(
         return points, targets, weights
 
     def _fitted_attributes(
-        self, A: NDArray, logit: float, data: TrainingSet, objective: Objective
+        self, A: NDArray, logit: float, data: TrainingSet, objective: Objective, choice: Choice
     ) -> dict[str, Any]:
         """All that transform and predict need."""
         features = data.features
@@ -453,10 +522,9 @@ class NeighborhoodComponents(
             attributes["background_"] = float(scipy.special.expit(logit))
             # Queries are projected as they are, without taking the mean off first.
             shift = components.astype(np.float64) @ features.center
-            covariances = A @ objective.background.covariances @ A.T
-            gaussians = ClassGaussians(objective.background.means @ A.T + shift, covariances)
-            objective = replace(objective, background=gaussians)
-        return {**attributes, "_classifier": Classifier.of(projected, objective, logit)}
+            objective = replace(objective, background=objective.background.under(A, shift))
+        rule = Classifier.of(projected, objective, logit, choice.scale, choice.calibration)
+        return {**attributes, "_classifier": rule}
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probability of each class: its share in the soft neighborhood, weighed by the prior.

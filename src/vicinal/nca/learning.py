@@ -20,7 +20,7 @@ from vicinal.fitting import (
     lbfgs,
     search_offset,
 )
-from vicinal.inputs.features import Features
+from vicinal.inputs.features import Features, Moments, moments
 from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.nca.batches import Batches
@@ -127,6 +127,15 @@ class TrainingSet:
         weights[self.positions] = 1.0 if self.weights is None else self.weights[self.positions]
         return weights
 
+    def moments(self, n_classes: int) -> Moments:
+        """Of the rows to learn from."""
+        return moments(self.features, self.labels, n_classes, self.learning_weights)
+
+    def among(self, positions: NDArray) -> "TrainingSet":
+        """Those of the rows to learn from at these places among them."""
+        known = positions if self.positions is None else self.positions[positions]
+        return TrainingSet(self.features, self.labels, self.weights, known)
+
     def points(self, which: NDArray | slice, dtype: type | None = None) -> LabeledPoints:
         """Points by their place among those to learn from."""
         taken = which if self.positions is None else self.positions[which]
@@ -141,11 +150,9 @@ class TrainingSet:
 
     def subset(self, size: int, rng: np.random.Generator) -> "TrainingSet":
         """Some of the rows to learn from, chosen once."""
-        known = np.arange(len(self.labels)) if self.positions is None else self.positions
-        if size >= len(known):
+        if size >= len(self):
             return self
-        chosen = np.sort(rng.choice(len(known), size, replace=False))
-        return TrainingSet(self.features, self.labels, self.weights, known[chosen])
+        return self.among(np.sort(rng.choice(len(self), size, replace=False)))
 
 
 class _Ahead:

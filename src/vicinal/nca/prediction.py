@@ -10,8 +10,9 @@ from sklearn.neighbors import NearestNeighbors
 from vicinal.inputs.nearest import nearest_neighbor_descent
 from vicinal.inputs.points import LabeledPoints
 from vicinal.nca.background import ClassGaussians
+from vicinal.nca.calibration import CERTAIN, Calibration
 from vicinal.nca.equations import Objective, class_counts, class_log_priors, class_log_weights
-from vicinal.neighborhood import Engine, Law, Pairs, log_shares
+from vicinal.neighborhood import Engine, Law, class_log_masses, log_shares
 
 __all__ = ["Classifier", "nearest_index"]
 
@@ -26,7 +27,7 @@ class Classifier:
     Attributes
     ----------
     keys : ndarray of shape (m, d)
-        Projected training points.
+        Projected training points, in multiples of `1 / scale`.
     labels : ndarray of shape (m,)
     weights : ndarray of shape (m,) or None
     log_weights : ndarray of shape (n_classes,)
@@ -37,6 +38,10 @@ class Classifier:
         Of the projected points.
     background_log_weights : ndarray of shape (n_classes,) or None
         log(β π_c).
+    scale : float
+        What projected points are multiplied by: the smaller, the softer neighborhoods are.
+    calibration : Calibration
+        How sure probabilities are.
     """
 
     keys: NDArray
@@ -46,31 +51,44 @@ class Classifier:
     law: Law
     background: ClassGaussians | None = None
     background_log_weights: NDArray | None = None
+    scale: float = 1.0
+    calibration: Calibration = CERTAIN
 
     @classmethod
-    def of(cls, keys: LabeledPoints, objective: Objective, logit: float = 0.0) -> "Classifier":
+    def of(
+        cls,
+        projected: LabeledPoints,
+        objective: Objective,
+        logit: float = 0.0,
+        scale: float = 1.0,
+        calibration: Calibration = CERTAIN,
+    ) -> "Classifier":
         """From projected points, with the projected Gaussians as the background."""
-        counts = class_counts(keys, objective.n_classes)
+        counts = class_counts(projected, objective.n_classes)
         log_weights = class_log_weights(objective, counts)
-        known = (keys.X, keys.labels, keys.weights)
-        if objective.background is None:
-            return cls(*known, log_weights, objective.law)
-        log_weights = log_weights - np.logaddexp(0.0, logit)  # log(1 - β)
-        log_weights = log_weights + objective.law.log_normalizer(keys.X.shape[1])
-        behind = class_log_priors(objective, counts) - np.logaddexp(0.0, -logit)
-        return cls(*known, log_weights, objective.law, objective.background, behind)
+        X, behind, gaussians = projected.X, None, objective.background
+        keys = X if scale == 1.0 else X * X.dtype.type(scale)
+        if gaussians is not None:
+            log_weights = log_weights - np.logaddexp(0.0, logit)  # log(1 - β)
+            log_weights = log_weights + objective.law.log_normalizer(X.shape[1])
+            behind = class_log_priors(objective, counts) - np.logaddexp(0.0, -logit)
+            gaussians = gaussians.under(scale * np.eye(X.shape[1]))
+        known = (keys, projected.labels, projected.weights, log_weights, objective.law)
+        return cls(*known, gaussians, behind, scale, calibration)
 
     def log_probabilities(
         self, queries: NDArray, engine: Engine, index: Any = None, k: int | None = None
     ) -> NDArray:
-        """log p(c | x), shape (n, n_classes).
+        """log p(c | x) of projected points, shape (n, n_classes).
 
         A point with nobody in reach (compact support without background) has
         the class of its nearest neighbor. With an `index` only the `k` nearest
         keys count.
         """
+        if self.scale != 1.0:
+            queries = queries * queries.dtype.type(self.scale)
         if index is None:
-            log_mass = self._kernel_log_masses(queries, engine)
+            log_mass = self._log_masses(queries, engine)
         else:
             log_mass = self._nearest_log_masses(queries, index, k or 1)
         log_mass += self.log_weights
@@ -82,17 +100,13 @@ class Classifier:
             nearest = NearestNeighbors(n_neighbors=1).fit(self.keys)
             found = nearest.kneighbors(queries[alone], return_distance=False)[:, 0]
             log_mass[np.flatnonzero(alone), self.labels[found]] = 0.0
-        return log_shares(log_mass, axis=1)
+        return self.calibration.apply(log_shares(log_mass, axis=1))
 
-    def _kernel_log_masses(self, queries: NDArray, engine: Engine) -> NDArray:
-        """log Σ_{j in c} w_j k: one rows pass per class, so the pairs are visited once in all."""
-        log_mass = np.full((len(queries), len(self.log_weights)), -np.inf)
-        for c in np.unique(self.labels):
-            mine = self.labels == c
-            weights = None if self.weights is None else np.log(self.weights[mine])
-            pairs = Pairs(queries, self.keys[mine], key_log_weights=weights)
-            log_mass[:, c] = engine.rows(pairs, self.law, moments=False).finish().log_mass[0]
-        return log_mass
+    def _log_masses(self, queries: NDArray, engine: Engine) -> NDArray:
+        """log Σ_{j in c} w_j k over all keys."""
+        known = (self.keys, self.labels, len(self.log_weights))
+        log_weights = None if self.weights is None else np.log(self.weights)
+        return class_log_masses(queries, *known, log_weights, self.law, engine)
 
     def _nearest_log_masses(self, queries: NDArray, index: Any, k: int) -> NDArray:
         """log Σ_{j in c} w_j k over the k nearest keys of each query only."""

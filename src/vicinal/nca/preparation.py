@@ -6,33 +6,58 @@ from typing import Any
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
-from scipy.linalg import norm
 
 from vicinal.inputs.checks import check_choice, check_prior
-from vicinal.inputs.features import Features, Moments, moments, standard_units
+from vicinal.inputs.features import Features, Moments, class_units
+from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.span import check_components, check_width
 from vicinal.inputs.splits import hold_back
 from vicinal.inputs.starts import (
     STARTS,
     given_map,
+    principal_map,
     reach_neighbors,
     solver_coordinates,
     starting_map,
+    unlearned_map,
 )
 from vicinal.nca.annealing import anneal
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.criteria import CRITERIA
 from vicinal.nca.equations import Objective, evaluate
 from vicinal.nca.learning import Coordinates, NeighborhoodProblem, TrainingSet
-from vicinal.nca.recipe import BATCHED_PENALTY, Recipe
+from vicinal.nca.recipe import STREAMED_PENALTY, Recipe
 from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.nca.stream import Stream
 from vicinal.neighborhood import Engine, Law, Workload, choose_engine, law_named
 
-__all__ = ["Preparation", "plain_objective", "prepare", "start_stream"]
+__all__ = [
+    "AS_GIVEN",
+    "FEATURES",
+    "MOST_COMPONENTS",
+    "QUICK",
+    "Preparation",
+    "n_components_of",
+    "penalty_unit",
+    "plain_objective",
+    "prepare",
+    "start_stream",
+    "training_set",
+    "unlearned",
+]
+
+# Starts: as the parameters have it; without annealing and without what an earlier fit has learned;
+# and features as they are.
+AS_GIVEN, QUICK, FEATURES = "init", "quick", "features"
+
+# Points per feature and class below which a stream begins anew with every call.
+_FEW_POINTS = 10
 
 # Annealing evaluates maps of many rows many times: on this many points at most.
 _ANNEALING_SAMPLE = 2000
+
+# Components where none are asked for: more cost much and gain nothing (docs/decisions/0016).
+MOST_COMPONENTS = 100
 
 # Of the map to start from: its penalty, and how far apart it may map points.
 _MOST_PENALTY, _FARTHEST = 1e50, 1e60
@@ -46,22 +71,35 @@ class Preparation:
     ----------
     data : TrainingSet
         Rows to learn from.
-    held_back : ndarray
-        Positions of the others.
+    known : Moments
+        Of them.
     objective : Objective
     coordinates : Coordinates
     start : ndarray
         In the solver's coordinates.
-    penalty : float
-        λ for features in standard units.
     """
 
     data: TrainingSet
-    held_back: NDArray
+    known: Moments
     objective: Objective
     coordinates: Coordinates
     start: NDArray
-    penalty: float
+
+    @property
+    def penalty_unit(self) -> float:
+        """λ in units of which penalties are chosen."""
+        return penalty_unit(self.known)
+
+    @property
+    def first_map(self) -> tuple[NDArray, float]:
+        """Map and logit of the start."""
+        return self.coordinates.unpack(self.start)
+
+    def random_start(self, rng: np.random.Generator) -> NDArray:
+        """A start in a random direction, of the size of the first one."""
+        size = float(np.linalg.norm(self.start))
+        draw = rng.standard_normal(self.coordinates.shape)
+        return self.coordinates.pack(draw * (size / np.linalg.norm(draw)))
 
     def workload(self, recipe: Recipe) -> Workload:
         """How many pairs the fit will look at."""
@@ -73,32 +111,71 @@ class Preparation:
         law = self.objective.law
         return Workload(n_queries, n_keys, d, recipe.max_iter, law, np.dtype(dtype).name)
 
-    def problem(self, engine: Engine) -> NeighborhoodProblem:
-        """The objective, to be computed by this engine."""
-        return NeighborhoodProblem(
-            self.data, self.objective, engine, self.coordinates, self.penalty
-        )
+    def problem(self, engine: Engine, penalty: float) -> NeighborhoodProblem:
+        """The objective less a penalty λ, to be computed by this engine."""
+        return NeighborhoodProblem(self.data, self.objective, engine, self.coordinates, penalty)
 
 
-def prepare(
+def penalty_unit(known: Moments) -> float:
+    """λ at which the penalty of a map that is white within classes is that of d points lost."""
+    if known.counts.max() <= 1:
+        return 0.0  # nobody has a neighbor of its class: the penalty would be all there is
+    return float(np.trace(known.within)) / float(known.counts.sum())
+
+
+def n_components_of(settings: NeighborhoodSettings, n_features: int) -> int:
+    """The dimension that the user asks for, that of a map given, or the number of features."""
+    if settings.n_components is not None:
+        return int(settings.n_components)
+    if not isinstance(settings.init, str) and np.ndim(settings.init) == 2:
+        return len(settings.init)
+    return min(n_features, MOST_COMPONENTS)
+
+
+def training_set(
     settings: NeighborhoodSettings,
     points: NDArray,
     labels: NDArray,
     weights: NDArray | None,
     recipe: Recipe,
     rng: np.random.Generator,
+) -> tuple[TrainingSet, NDArray]:
+    """Rows to learn from, and positions of those held back."""
+    check_width(points.shape[1], "NeighborhoodComponents needs")
+    features = class_units(points, labels, len(settings.classes_), weights)
+    if features.basis is not None and not isinstance(settings.n_components, str):
+        check_components(settings.n_components, *features.shape)
+    if not recipe.early_stopping:
+        return TrainingSet(features, labels, weights), np.empty(0, dtype=int)
+    rows, held_back = hold_back(labels, settings.validation_fraction, rng)
+    return TrainingSet(features, labels, weights, rows), held_back
+
+
+def prepare(
+    settings: NeighborhoodSettings,
+    data: TrainingSet,
+    n_components: int,
+    recipe: Recipe,
+    rng: np.random.Generator,
+    start: str = AS_GIVEN,
 ) -> Preparation:
-    """From checked data and the estimator's parameters to a problem for a solver."""
-    data, held_back = _divide(settings, points, labels, weights, recipe, rng)
-    known = moments(data.features, labels, len(settings.classes_), data.learning_weights)
+    """From rows to learn from and the estimator's parameters to a problem for a solver.
+
+    `start`: what `AS_GIVEN`, `QUICK` and `FEATURES` stand for.
+    """
+    known = data.moments(len(settings.classes_))
     objective, logit = _objective(settings, data, known)
-    A = _start(settings, data, known, objective, logit, rng)
-    start, coordinates = _coordinates(settings, A, known, logit)
-    penalty = _penalty(settings, recipe, known, data.features.unit)
-    _check_penalty(settings, penalty, A)
+    if start == AS_GIVEN:
+        A = _start(settings, data, known, n_components, objective, logit, rng)
+    elif start == QUICK:
+        A = _first_map(settings, settings.init, n_components, data, known)
+    else:
+        A = unlearned(settings, data, known, n_components)
+    B, coordinates = _coordinates(settings, A, known, logit)
+    _check_penalty(settings, A)
     if recipe.batching == "subsample":
         data = data.subset(recipe.batch_size or len(data), rng)
-    return Preparation(data, held_back, objective, coordinates, start, penalty)
+    return Preparation(data, known, objective, coordinates, B)
 
 
 def plain_objective(settings: NeighborhoodSettings) -> Objective:
@@ -114,46 +191,39 @@ def _law(settings: NeighborhoodSettings) -> Law:
 
 def start_stream(
     settings: NeighborhoodSettings,
-    points: NDArray,
-    labels: NDArray,
-    weights: NDArray | None,
+    first: LabeledPoints,
     rng: np.random.Generator,
+    before: Stream | None = None,
 ) -> Stream:
-    """State of `partial_fit` before the first update, from the first points or the last fit."""
-    check_width(points.shape[1], "partial_fit needs")
-    data = TrainingSet(standard_units(points, weights, is_whole=False), labels, weights)
-    known = moments(data.features, labels, len(settings.classes_), weights)
-    n_components = settings.n_components or points.shape[1]
-    init = getattr(settings, "components_", settings.init)
-    A = _first_map(settings, init, n_components, data, known)
+    """State of `partial_fit` before the first update, from the first points or the last fit.
+
+    With `before`: in place of a stream of too few points, all of which are among the first.
+    """
+    check_width(first.X.shape[1], "partial_fit needs")
+    n_classes = len(settings.classes_)
+    features = class_units(first.X, first.labels, n_classes, first.weights, is_whole=False)
+    data = TrainingSet(features, first.labels, first.weights)
+    known, is_new = data.moments(n_classes), before is not None or not _has_map(settings)
+    d = n_components_of(settings, first.X.shape[1])
+    init = settings.init if is_new else getattr(settings, "components_", settings.init)
+    A = _first_map(settings, init, d if is_new else len(init), data, known)
     B, P = solver_coordinates(A, known)
     share, penalty = None, 0.0
     if settings.regularization == "auto":
-        share = BATCHED_PENALTY * float(np.trace(known.total))
+        share = STREAMED_PENALTY * float(np.trace(known.within))
     else:
-        penalty = float(settings.regularization) / data.features.unit / data.features.unit
-        _check_penalty(settings, penalty, A)
-    coordinates = Coordinates(P, A.shape)
-    return Stream(B, coordinates, data.features, share, penalty, settings.reservoir_size, rng)
+        penalty = float(settings.regularization)
+        _check_penalty(settings, A)
+    stream = Stream(
+        B, Coordinates(P, A.shape), features, share, penalty, settings.reservoir_size, rng
+    )
+    stream.n_enough = _FEW_POINTS * (first.X.shape[1] + n_classes) if is_new else 0
+    stream.objectives = [] if before is None else before.objectives
+    return stream
 
 
-def _divide(
-    settings: NeighborhoodSettings,
-    points: NDArray,
-    labels: NDArray,
-    weights: NDArray | None,
-    recipe: Recipe,
-    rng: np.random.Generator,
-) -> tuple[TrainingSet, NDArray]:
-    """Rows to learn from, and positions of those held back."""
-    features = standard_units(points, weights)
-    check_width(features.shape[1], "NeighborhoodComponents needs")
-    if features.basis is not None:
-        check_components(settings.n_components, *features.shape)
-    if not recipe.early_stopping:
-        return TrainingSet(features, labels, weights), np.empty(0, dtype=int)
-    rows, held_back = hold_back(labels, settings.validation_fraction, rng)
-    return TrainingSet(features, labels, weights, rows), held_back
+def _has_map(settings: NeighborhoodSettings) -> bool:
+    return hasattr(settings, "components_")
 
 
 def _objective(
@@ -174,19 +244,19 @@ def _start(
     settings: NeighborhoodSettings,
     data: TrainingSet,
     known: Moments,
+    n_components: int,
     objective: Objective,
     logit: float,
     rng: np.random.Generator,
 ) -> NDArray:
     """The map of the first update."""
-    D = data.features.shape[1]
-    d = settings.n_components or D
+    D, d = data.features.shape[1], n_components
     if settings.warm_start and hasattr(settings, "components_"):
         return _last_map(settings.components_, d, data.features)
     if not settings.annealing:
         return _first_map(settings, settings.init, d, data, known)
     full_rank = _first_map(settings, settings.init, D, data, known)
-    return _annealed(settings, full_rank, data, known, objective, logit, rng)
+    return _annealed(settings, full_rank, data, known, d, objective, logit, rng)
 
 
 def _first_map(
@@ -198,8 +268,19 @@ def _first_map(
         return _near_enough(start, "the map")
     if check_choice("init", init, STARTS) == "identity":
         start = _near_enough(features.inward(np.eye(n_components, n_columns)), "'identity'")
+    elif init == "pca":
+        start = principal_map(features, known, n_components)
     else:
         start = starting_map(init, known, n_components, settings.random_state)
+    return _within_reach(settings, start, data)
+
+
+def unlearned(settings: NeighborhoodSettings, data: TrainingSet, known: Moments, d: int) -> NDArray:
+    """The map of nearest neighbors among features in their own units."""
+    return _within_reach(settings, unlearned_map(known, d), data)
+
+
+def _within_reach(settings: NeighborhoodSettings, start: NDArray, data: TrainingSet) -> NDArray:
     if _law(settings).has_support:  # from a larger start most points would have no neighbor
         return reach_neighbors(start, data.features.project(start), data.weights)
     return start
@@ -231,6 +312,7 @@ def _annealed(
     full_rank: NDArray,
     data: TrainingSet,
     known: Moments,
+    n_components: int,
     objective: Objective,
     logit: float,
     rng: np.random.Generator,
@@ -248,7 +330,6 @@ def _annealed(
 
     _, P = solver_coordinates(full_rank, known)
     order = "projected" if settings.annealing is True else str(settings.annealing)
-    n_components = settings.n_components or len(full_rank)
     return anneal(mean_objective, full_rank, P, n_components, known.total, order)
 
 
@@ -264,21 +345,11 @@ def _coordinates(
     return coordinates.pack(B), coordinates
 
 
-def _penalty(settings: NeighborhoodSettings, recipe: Recipe, known: Moments, unit: float) -> float:
-    """λ for features in standard units; the user's λ speaks of the features as they are."""
-    if recipe.penalty_share is None:
-        return float(settings.regularization) / unit / unit  # their square could overflow
-    if known.counts.max() <= 1:
-        return 0.0  # nobody has a neighbor of its class: the penalty would be all there is
-    return recipe.penalty_share * float(np.trace(known.total)) / float(known.counts.sum())
-
-
-def _check_penalty(settings: NeighborhoodSettings, penalty: float, A: NDArray) -> None:
+def _check_penalty(settings: NeighborhoodSettings, A: NDArray) -> None:
     """Refuse λ whose penalty is all there is, by orders of magnitude that numbers cannot bridge."""
     if isinstance(settings.regularization, str):
         return
-    squares = float(norm(A.ravel())) ** 2  # the norm that cannot overflow
-    at_start = penalty * squares if np.isfinite(penalty) else np.inf
+    at_start = float(settings.regularization) * float(np.square(A).sum())
     if at_start > _MOST_PENALTY:
         raise ValueError(
             f"regularization={settings.regularization!r} makes the penalty {at_start:.3g} at the "

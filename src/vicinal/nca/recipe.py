@@ -1,6 +1,6 @@
 """What "auto" means: from the user's choices and the size of the data to a complete recipe."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from vicinal.inputs.checks import check_choice, check_count
@@ -28,8 +28,9 @@ BATCH_SIZE = 2000
 MAX_ITER = 200
 EPOCHS, FEWEST_UPDATES, MOST_UPDATES = 150, 1000, 4000
 
-# λ = share · (total variance) / n_samples. Measured in docs/decisions/0006.
-EXACT_PENALTY, BATCHED_PENALTY = 0.03, 0.3
+# λ = share · (variances of all features within classes) / n_samples: of streams, and where
+# there are no rows to choose by. Measured in docs/decisions/0016.
+STREAMED_PENALTY, USUAL_PENALTY = 0.3, 1.0
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Recipe:
     solver, batching : str
     batch_size : int or None
         None for full batches.
-    penalty_share : float or None
-        λ in units of total variance / n_samples; None where the user gave λ itself.
+    regularization : float or "auto"
+        λ, or that it is chosen by folds.
     early_stopping : bool
     max_iter : int
     reason : str
@@ -51,7 +52,7 @@ class Recipe:
     solver: str
     batching: str
     batch_size: int | None
-    penalty_share: float | None
+    regularization: float | str
     early_stopping: bool
     max_iter: int
     reason: str
@@ -64,18 +65,25 @@ class Recipe:
     @property
     def is_scheduled(self) -> bool:
         """Whether to make all updates is the proper end of the fit, and no other is looked for."""
-        return self.solver in _SCHEDULED_SOLVERS
+        return self.solver in _SCHEDULED_SOLVERS or self.max_iter == 0
 
     @property
     def ends_by_gain(self) -> bool:
         """Whether an update that gains little is a sign of convergence."""
         return not (self.is_batched or self.is_scheduled)
 
-    def report(self, regularization: float) -> dict[str, Any]:
-        """What the fitted model tells about it."""
-        known = asdict(self)
-        del known["penalty_share"]
-        return {**known, "regularization": regularization}
+    @property
+    def chooses(self) -> bool:
+        """Whether λ is chosen by folds."""
+        return isinstance(self.regularization, str)
+
+    def without_updates(self) -> "Recipe":
+        """For a map that is its start: an exact look at it, and no update."""
+        return replace(self, max_iter=0)
+
+    def report(self, **chosen: Any) -> dict[str, Any]:
+        """What the fitted model tells about it, and about what it has chosen."""
+        return {**asdict(self), **chosen}
 
 
 def choose_recipe(settings: NeighborhoodSettings, n: int) -> Recipe:
@@ -98,7 +106,7 @@ def choose_recipe(settings: NeighborhoodSettings, n: int) -> Recipe:
         solver,
         batching,
         batch_size,
-        _penalty_share(settings, batched),
+        _regularization(settings),
         batched if settings.early_stopping == "auto" else bool(settings.early_stopping),
         settings.max_iter or _max_iter(solver, n, batch_size),
         why,
@@ -138,9 +146,7 @@ def _max_iter(solver: str, n: int, batch_size: int | None) -> int:
     return min(max(updates, FEWEST_UPDATES), MOST_UPDATES)
 
 
-def _penalty_share(settings: NeighborhoodSettings, batched: bool) -> float | None:
-    if settings.regularization != "auto":
-        return None
-    if batched:
-        return BATCHED_PENALTY
-    return 0.0 if settings.solver in EXACT_SOLVERS else EXACT_PENALTY
+def _regularization(settings: NeighborhoodSettings) -> float | str:
+    if not isinstance(settings.regularization, str):
+        return float(settings.regularization)
+    return 0.0 if settings.solver in EXACT_SOLVERS else settings.regularization

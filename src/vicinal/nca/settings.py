@@ -11,8 +11,9 @@ __all__ = ["NeighborhoodSettings"]
 class NeighborhoodSettings(Protocol):
     """Parameters of `NeighborhoodComponents`, and the classes it has found."""
 
-    n_components: int | None
+    n_components: int | str | None
     init: Any
+    n_init: int
     objective: str
     kernel: str
     degrees_of_freedom: float
@@ -35,5 +36,6 @@ class NeighborhoodSettings(Protocol):
     warm_start: bool
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
+    verbose: int
 
     classes_: NDArray

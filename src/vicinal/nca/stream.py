@@ -32,6 +32,11 @@ class Stream:
     penalty : float
     reservoir_size : int
     rng : numpy.random.Generator
+
+    Attributes
+    ----------
+    n_enough : int
+        Points from which on the stream does not begin anew.
     """
 
     def __init__(
@@ -51,6 +56,12 @@ class Stream:
         self.adam = AdamMoments.none(start.shape)
         self.rate = first_rate(start)
         self.objectives: list[float] = []
+        self.n_enough = 0
+
+    @property
+    def is_young(self) -> bool:
+        """Whether the points so far, all of which are kept, tell too little to have begun with."""
+        return self.reservoir.n_seen < min(self.n_enough, self.reservoir.size)
 
     @property
     def map(self) -> NDArray:

@@ -52,6 +52,7 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
 """
 
 from vicinal.neighborhood.abilities import Abilities, Workload
+from vicinal.neighborhood.classes import class_log_masses
 from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine
 from vicinal.neighborhood.laws import (
     COMPACT,
@@ -85,6 +86,7 @@ __all__ = [
     "Student",
     "Workload",
     "choose_engine",
+    "class_log_masses",
     "gram",
     "law_named",
     "log_shares",

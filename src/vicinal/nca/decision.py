@@ -1,0 +1,107 @@
+"""What a fit decides before it learns: the dimension, the penalty, the size of neighborhoods."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.nca.learning import TrainingSet
+from vicinal.nca.preparation import AS_GIVEN, MOST_COMPONENTS, n_components_of, penalty_unit
+from vicinal.nca.recipe import USUAL_PENALTY, Recipe
+from vicinal.nca.selection import Choice, Trials, choose, try_folds
+from vicinal.nca.settings import NeighborhoodSettings
+
+__all__ = ["Decision", "decide"]
+
+# Dimensions that "auto" tries, as long as there are as many features.
+_DIMENSIONS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How many components, and what folds have chosen for them.
+
+    Attributes
+    ----------
+    n_components : int
+    choice : Choice
+    path : dict or None
+        What was tried; None where nothing was.
+    dimensions : dict or None
+        What was tried for ``n_components="auto"``.
+    """
+
+    n_components: int
+    choice: Choice
+    path: dict[str, Any] | None = None
+    dimensions: dict[str, NDArray] | None = None
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What the fitted model tells about it."""
+        known = {"path_": self.path, "dimensions_": self.dimensions}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+def decide(
+    settings: NeighborhoodSettings, data: TrainingSet, recipe: Recipe, rng: np.random.Generator
+) -> Decision:
+    """Dimension, penalty and size of neighborhoods: as the user has them, or by folds."""
+    folds = _Folds(settings, data, recipe, rng)
+    if isinstance(settings.n_components, str):
+        return _with_dimension(folds, folds.dimensions())
+    d = n_components_of(settings, data.features.shape[1])
+    if not recipe.chooses:
+        return Decision(d, Choice(AS_GIVEN, float(recipe.regularization)))
+    if settings.warm_start and hasattr(settings, "recipe_"):
+        return Decision(d, _last_choice(settings))
+    return folds.decision(d, folds.trials(d))
+
+
+def _last_choice(settings: Any) -> Choice:
+    """That of the fit which a warm start goes on from."""
+    rule, last = settings._classifier, settings.recipe_["regularization"]
+    return Choice(AS_GIVEN, 0.0 if last is None else last, rule.scale, rule.calibration)
+
+
+def _with_dimension(folds: "_Folds", dimensions: list[int]) -> Decision:
+    """The smallest dimension within one standard error of the best."""
+    tried = [folds.trials(d) for d in dimensions]
+    decisions = [folds.decision(d, trials) for d, trials in zip(dimensions, tried, strict=True)]
+    if tried[0] is None:
+        return decisions[-1]
+    paths = [decision.path for decision in decisions if decision.path is not None]
+    accuracy = np.array([path["accuracy"][path["chosen"]] for path in paths])
+    errors = np.array([path["accuracy_error"][path["chosen"]] for path in paths])
+    best = int(accuracy.argmax())
+    smallest = int((accuracy >= accuracy[best] - errors[best]).argmax())
+    known = {"n_components": np.array(dimensions), "accuracy": accuracy, "accuracy_error": errors}
+    found = decisions[smallest]
+    return Decision(found.n_components, found.choice, found.path, known)
+
+
+@dataclass(frozen=True)
+class _Folds:
+    """Trials by folds of the same rows, for one dimension after the other."""
+
+    settings: NeighborhoodSettings
+    data: TrainingSet
+    recipe: Recipe
+    rng: np.random.Generator
+
+    def dimensions(self) -> list[int]:
+        """Those to try, up to the number of features."""
+        D = min(self.data.features.shape[1], MOST_COMPONENTS)
+        return sorted({d for d in _DIMENSIONS if d < D} | {D})
+
+    def trials(self, n_components: int) -> Trials | None:
+        """What every candidate predicts; None where no rows can be held back."""
+        return try_folds(self.settings, self.data, n_components, self.recipe, self.rng)
+
+    def decision(self, n_components: int, trials: Trials | None) -> Decision:
+        """What the trials decide, or what is usual where no rows could be held back."""
+        unit = penalty_unit(self.data.moments(len(self.settings.classes_)))
+        if trials is None:
+            return Decision(n_components, Choice(AS_GIVEN, USUAL_PENALTY * unit))
+        return Decision(n_components, *choose(trials, unit))

@@ -1,0 +1,330 @@
+"""Which penalty, and how soft neighborhoods are: by folds, along a path with warm starts.
+
+Every fold learns a map for one penalty after the other, from the weakest on, each from the map
+before. (From the strongest on, maps would lose dimensions that they never find again.) Each of
+these maps, and the start itself, is tried at several sizes: the smaller a map, the softer its
+neighborhoods. What predicts the rows held back best is chosen. Measured in docs/decisions/0016.
+"""
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import few_updates, lbfgs
+from vicinal.fitting.progress import display_of
+from vicinal.fitting.update import Update
+from vicinal.inputs.points import LabeledPoints
+from vicinal.inputs.splits import class_folds
+from vicinal.nca.calibration import CERTAIN, Calibration, calibrate
+from vicinal.nca.equations import Objective
+from vicinal.nca.learning import TrainingSet
+from vicinal.nca.prediction import Classifier
+from vicinal.nca.preparation import (
+    AS_GIVEN,
+    FEATURES,
+    QUICK,
+    Preparation,
+    prepare,
+    unlearned,
+)
+from vicinal.nca.recipe import USUAL_PENALTY, Recipe
+from vicinal.nca.settings import NeighborhoodSettings
+from vicinal.neighborhood import Engine, choose_engine
+
+__all__ = [
+    "NOT_LEARNED",
+    "SCALES",
+    "Choice",
+    "Trials",
+    "choose",
+    "choose_scale",
+    "try_folds",
+]
+
+# λ in the unit of `Preparation.penalty_unit`, the weakest first.
+SHARES = (0.1, 1.0, 10.0)
+
+# λ of a map that is the start itself.
+NOT_LEARNED = math.nan
+
+# Sizes of a map, beside its own.
+SCALES = 10.0 ** np.arange(-0.5, 0.51, 0.25)
+
+# Updates for each penalty, and the gain below which they end: to compare takes less than to fit.
+_UPDATES, _LEAST_GAIN = 12, 1e-3
+
+# Folds, fewer where rows are many; and most rows to choose by.
+_FOLDS, _FEWER_FOLDS, _MANY = 5, 3, 1000
+_MOST_ROWS, _MOST_NUMBERS = 5000, 400_000  # the latter: rows times classes
+
+# Candidates whose accuracy is within this many standard errors of the best are equally accurate:
+# of these the one with the most likely probabilities is chosen.
+_AS_GOOD = 0.5
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What folds, or the user, have decided.
+
+    Attributes
+    ----------
+    init : str
+        "init": the start that the user chose or the default; "features": features as they are.
+    regularization : float
+        λ; NaN where the start is kept as it is.
+    scale : float
+        Of the map, in predictions.
+    calibration : Calibration
+        Of their probabilities.
+    """
+
+    init: str
+    regularization: float
+    scale: float = 1.0
+    calibration: Calibration = CERTAIN
+
+    @property
+    def learns(self) -> bool:
+        """Whether the map is learned at all."""
+        return not math.isnan(self.regularization)
+
+    @property
+    def penalty(self) -> float:
+        """λ of the objective."""
+        return self.regularization if self.learns else 0.0
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What every candidate says about the rows held back.
+
+    Attributes
+    ----------
+    init : tuple of str
+        What each of K candidates starts from.
+    shares : tuple of float
+        λ of each, in units of `Preparation.penalty_unit`.
+    log_p : ndarray of shape (K, len(SCALES), n, n_classes)
+        Log probabilities of the classes of n rows held back.
+    labels : ndarray of shape (n,)
+    weights : ndarray of shape (n,)
+    """
+
+    init: tuple[str, ...]
+    shares: tuple[float, ...]
+    log_p: NDArray
+    labels: NDArray
+    weights: NDArray
+
+    @property
+    def hits(self) -> NDArray:
+        """Whether each is right, shape (K, len(SCALES), n)."""
+        return self.log_p.argmax(axis=-1) == self.labels
+
+    @property
+    def accuracy(self) -> NDArray:
+        """Share of the rows that each labels right, shape (K, len(SCALES))."""
+        return np.average(self.hits, axis=-1, weights=self.weights)
+
+    def errors(self, of: NDArray) -> NDArray:
+        """Standard error of the mean of values of the rows, its last axis."""
+        mean = np.average(of, axis=-1, weights=self.weights, keepdims=True)
+        variance = np.average(np.square(of - mean), axis=-1, weights=self.weights)
+        return np.sqrt(variance / self.weights.sum())
+
+    def calibrations(self) -> list[list[Calibration]]:
+        """The likeliest calibration of each."""
+        return [[calibrate(p, self.labels, self.weights) for p in row] for row in self.log_p]
+
+    def log_likelihoods(self, calibrations: list[list[Calibration]]) -> NDArray:
+        """Mean log probability of the true classes, calibrated, shape (K, len(SCALES))."""
+        return np.array(
+            [
+                [c.log_likelihood(p, self.labels, self.weights) for c, p in zip(*row, strict=True)]
+                for row in zip(calibrations, self.log_p, strict=True)
+            ]
+        )
+
+    def best(self, likelihood: NDArray) -> tuple[int, int]:
+        """The most likely of those as accurate as the most accurate, within its error."""
+        accuracy, hits = self.accuracy, self.hits
+        top = _first_largest(accuracy, likelihood)
+        apart = hits[top].astype(np.float64) - hits
+        as_good = accuracy[top] - accuracy <= _AS_GOOD * self.errors(apart) + 1e-12
+        return _first_largest(np.where(as_good, likelihood, -np.inf))
+
+
+def _first_largest(values: NDArray, ties: NDArray | None = None) -> tuple[int, int]:
+    """Position of the largest value; where several are equal, of the largest in `ties`."""
+    if ties is not None:
+        values = np.where(values >= values.max() - 1e-12, ties, -np.inf)
+    row, column = np.unravel_index(int(values.argmax()), values.shape)
+    return int(row), int(column)
+
+
+def choose(trials: Trials, penalty_unit: float) -> tuple[Choice, dict[str, Any]]:
+    """The candidate that predicts best, and what was tried.
+
+    Parameters
+    ----------
+    trials : Trials
+    penalty_unit : float
+        λ of share 1 for all rows, of which folds had fewer.
+    """
+    calibrations = trials.calibrations()
+    likelihood = trials.log_likelihoods(calibrations)
+    k, s = trials.best(likelihood)
+    regularization = np.array(trials.shares) * penalty_unit
+    path = {
+        "init": np.array(trials.init),
+        "regularization": regularization,
+        "scale": SCALES.copy(),
+        "accuracy": trials.accuracy,
+        "accuracy_error": trials.errors(trials.hits),
+        "log_likelihood": likelihood,
+        "chosen": (k, s),
+    }
+    chosen = Choice(trials.init[k], float(regularization[k]), float(SCALES[s]), calibrations[k][s])
+    return chosen, path
+
+
+def choose_scale(
+    A: NDArray,
+    logit: float,
+    objective: Objective,
+    data: TrainingSet,
+    queries: LabeledPoints,
+    engine: Engine,
+) -> tuple[float, Calibration]:
+    """Size and calibration of a map, by rows held back."""
+    log_p = _at_all_scales(A, logit, objective, data, queries, engine)[None]
+    trials = Trials((AS_GIVEN,), (USUAL_PENALTY,), log_p, queries.labels, queries.counts)
+    chosen, _ = choose(trials, 1.0)
+    return chosen.scale, chosen.calibration
+
+
+def try_folds(
+    settings: NeighborhoodSettings,
+    data: TrainingSet,
+    n_components: int,
+    recipe: Recipe,
+    rng: np.random.Generator,
+) -> Trials | None:
+    """What every candidate says about rows it has not learned from; None where none can be spared.
+
+    Parameters
+    ----------
+    settings : NeighborhoodSettings
+    data : TrainingSet
+        Rows to learn from, and to hold back in turn.
+    n_components : int
+    recipe : Recipe
+        A batched fit learns more from all rows than the start knows, so that the start is no
+        candidate there.
+    rng : numpy.random.Generator
+    """
+    data = data.subset(min(_MOST_ROWS, _MOST_NUMBERS // len(settings.classes_)), rng)
+    everything = data.points(slice(None))
+    n_folds = _FOLDS if len(data) <= _MANY else _FEWER_FOLDS
+    folds = class_folds(everything.X, everything.labels, n_folds)
+    numbers = np.unique(folds[folds >= 0])
+    if not len(numbers):
+        return None
+    fits = _Fits(settings, n_components, recipe, rng, n_folds=len(numbers))
+    held_back = [np.flatnonzero(folds == fold) for fold in numbers]
+    log_p = [
+        fits.try_fold(data.among(np.flatnonzero(folds != fold)), everything[held])
+        for fold, held in zip(numbers, held_back, strict=True)
+    ]
+    fits.close()
+    queries = everything[np.concatenate(held_back)]
+    init, shares = zip(*fits.names, strict=True)
+    return Trials(init, shares, np.concatenate(log_p, axis=2), queries.labels, queries.counts)
+
+
+class _Fits:
+    """Candidates of one fold after the other, with a line of progress for all of them."""
+
+    def __init__(
+        self,
+        settings: NeighborhoodSettings,
+        n_components: int,
+        recipe: Recipe,
+        rng: np.random.Generator,
+        n_folds: int,
+    ) -> None:
+        self.settings, self.n_components, self.rng = settings, n_components, rng
+        self.recipe = replace(recipe, batching="full", batch_size=None)
+        self.learned_only = recipe.is_batched
+        self.names: list[tuple[str, float]] = []
+        name = f"NeighborhoodComponents({n_components}), choosing by folds"
+        self._display = display_of(name, n_folds * len(SHARES), settings.verbose)
+        self._n_done, self._began = 0, time.perf_counter()
+
+    def try_fold(self, data: TrainingSet, queries: LabeledPoints) -> NDArray:
+        """Log probabilities of the queries by every candidate, at every scale."""
+        ready = prepare(self.settings, data, self.n_components, self.recipe, self.rng, QUICK)
+        engine, _ = choose_engine(
+            self.settings.engine,
+            ready.workload(self.recipe),
+            tolerance=self.settings.tolerance,
+            n_jobs=self.settings.n_jobs,
+        )
+        self.names, log_p = [], []
+        for name, A, logit in self._candidates(ready, engine):
+            self.names.append(name)
+            log_p.append(_at_all_scales(A, logit, ready.objective, data, queries, engine))
+        return np.stack(log_p)
+
+    def close(self) -> None:
+        """All folds are done."""
+        if self._display is not None:
+            self._display.close(f"{len(self.names)} maps at {len(SCALES)} sizes tried")
+
+    def _candidates(
+        self, ready: Preparation, engine: Engine
+    ) -> Iterator[tuple[tuple[str, float], NDArray, float]]:
+        """Start and penalty, map, and logit of each."""
+        parameters = ready.start
+        for share in SHARES:
+            problem = ready.problem(engine, share * ready.penalty_unit)
+            solver = lbfgs(problem.exact)
+            parameters, value = few_updates(solver, parameters, _UPDATES, _LEAST_GAIN)
+            self._tell(value)
+            yield (AS_GIVEN, share), *ready.coordinates.unpack(parameters)
+        if self.learned_only:
+            return
+        A, logit = ready.first_map
+        yield (AS_GIVEN, NOT_LEARNED), A, logit
+        if isinstance(self.settings.init, str) and self.settings.init == "auto":
+            plain = unlearned(self.settings, ready.data, ready.known, len(A))
+            yield (FEATURES, NOT_LEARNED), plain, logit
+
+    def _tell(self, objective: float) -> None:
+        self._n_done += 1
+        if self._display is not None:
+            elapsed = time.perf_counter() - self._began
+            self._display(Update(self._n_done, np.empty(0), objective, 0.0, elapsed))
+
+
+def _at_all_scales(
+    A: NDArray,
+    logit: float,
+    objective: Objective,
+    data: TrainingSet,
+    queries: LabeledPoints,
+    engine: Engine,
+) -> NDArray:
+    """Log probabilities of the queries under a map at every size."""
+    keys = data.points(slice(None))
+    keys = keys.at(keys.X @ A.T.astype(keys.X.dtype))
+    Z = queries.X @ A.T.astype(queries.X.dtype)
+    if objective.background is not None:
+        objective = replace(objective, background=objective.background.under(A))
+    rules = (Classifier.of(keys, objective, logit, float(scale)) for scale in SCALES)
+    return np.stack([rule.log_probabilities(Z, engine) for rule in rules])
