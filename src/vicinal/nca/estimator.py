@@ -62,18 +62,26 @@ class NeighborhoodComponents(
 
     Parameters
     ----------
-    n_components : int, optional
-        Dimension d of the projected space. None: the number of features, or from
-        1000 features on that of directions in which the rows differ, where fewer.
+    n_components : int, "auto" or None, default=None
+        Dimension d of the projected space. "auto": the smallest whose accuracy on
+        folds is within one standard error of the best, of 1, 2, 3, 5, 8, 13, ...;
+        each of them costs a choice of λ. None: that of a map given as `init`, or the
+        number of features, but at most 100, and from 1000 features on at most the
+        number of directions in which the rows differ.
     init : {"auto", "rca", "lda", "pca", "identity", "random"} or array-like of shape \
             (n_components, n_features), default="auto"
         Map to start from. "rca": the leading directions of the total against the
         within-class covariance, white within classes. "auto": the same, with that
         covariance shrunk where there are fewer than 10 points per feature.
         "lda": the same for the covariance of class means, at most
-        ``n_classes - 1`` components. "pca": whitened principal components.
-        "identity": the first features as they are. "random": Gaussian entries
-        scaled to the data.
+        ``n_classes - 1`` components. Where there are fewer points than features,
+        "rca" and "lda" shrink it, too. "pca": whitened principal components of the
+        columns in their own units. "identity": the first features as they are.
+        "random": Gaussian entries scaled to the data.
+    n_init : int, default=1
+        Number of fits, the first from `init` and the others from random maps of
+        its size; the one with the highest objective (with early stopping: the
+        best validation score) is kept.
     objective : {"accuracy", "log"}, default="accuracy"
         What is maximized: the mean over points of p_i, the expected
         leave-one-out accuracy of picking a neighbor, or of log p_i.
@@ -119,9 +127,15 @@ class NeighborhoodComponents(
         with the least variance of the data along it, the least variance after
         the map (also True), or the smallest row. The fit then goes on from there.
     regularization : float or "auto", default="auto"
-        λ of the penalty λ Σ A_ij² on the mean over points. "auto": the total
-        variance of the features over the number of points, times 0.3 for batches
-        and 0.03 for exact fits, but 0 where an exact `solver` is named (classic NCA).
+        λ of the penalty λ Σ_ij A_ij² s_j² on the mean over points, s_j the standard
+        deviation of feature j within classes, so that no units matter. "auto": λ,
+        whether a start is better left as it is, and how soft neighborhoods are in
+        predictions are chosen by folds of the training points (for batches: of
+        5000 of them, then by the points held back). Accuracy decides, and among
+        the equally accurate the likelihood, which also calibrates `predict_proba`
+        in a way that keeps the order of classes. `path_` has what was tried. It
+        takes 2 to 6 times as long as one fit. 0: classic NCA, which is also what
+        "auto" means where an exact `solver` is named.
     max_iter : int, optional
         Largest number of updates of the map, whatever the batch. None: 200 for
         exact solvers; for "sgd" and "adam" 150 epochs, but at least 1000 updates
@@ -189,8 +203,19 @@ class NeighborhoodComponents(
         update.
     converged_ : bool
     recipe_ : dict
-        What was done: "solver", "batching", "batch_size", "regularization",
+        What was done: "solver", "batching", "batch_size", "regularization" (λ, or
+        None where the start was left as it is), "init" ("init": the parameter's;
+        "features": features in units of their deviation within classes),
         "early_stopping", "max_iter", and the "reason" for it.
+    path_ : dict of str to ndarray
+        What was tried by folds, with ``regularization="auto"``: "init" and
+        "regularization" of K maps (NaN: a start as it is), the S factors "scale"
+        by which each was made larger or smaller, and of shape (K, S) "accuracy",
+        its standard error "accuracy_error" and the calibrated "log_likelihood"
+        per point held back; "chosen": row and column.
+    dimensions_ : dict of str to ndarray
+        "n_components", "accuracy" and "accuracy_error" by folds, only with
+        ``n_components="auto"``.
     engine_ : str
     engine_reason_ : str
     n_features_in_ : int
@@ -201,19 +226,21 @@ class NeighborhoodComponents(
     --------
     vicinal.nca.objective : The objective and its gradient as a function.
     sklearn.neighbors.NeighborhoodComponentsAnalysis : The transformer alone,
-        with an n × n × d array.
+        with arrays of n × n.
+    vicinal.report.RegularizationDisplay : What folds said about each penalty.
 
     Notes
     -----
     The objective is that of Goldberger et al. [1]_; starts and practice follow
     Oneață [2]_. Memory grows with the number of points, not with its square.
-    Features should have comparable scales, as for any method that starts from
-    distances: put a ``StandardScaler`` in front where they have not.
+    Nothing depends on the scales of features, unless a start is chosen that does
+    ("pca", "identity" or a map).
 
     `sample_weight` counts copies: weight k is the same as k rows, exactly so in
     exact fits. A weight below 1 counts less and is no copy of itself.
 
-    Points held back for early stopping take part in predictions.
+    Points held back for early stopping take part in predictions. Folds are the
+    same in every fit; rows that are equal share one.
 
     A class with a single member can never be picked by its own: such a point
     counts 0 under ``objective="accuracy"``; ``objective="log"`` refuses it.
@@ -229,13 +256,11 @@ class NeighborhoodComponents(
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.model_selection import train_test_split
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from vicinal import NeighborhoodComponents
     >>> X, y = load_wine(return_X_y=True)
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-    >>> model = make_pipeline(StandardScaler(), NeighborhoodComponents(n_components=2))
-    >>> model.fit(X_train, y_train).score(X_test, y_test) > 0.95
+    >>> model = NeighborhoodComponents(n_components=2).fit(X_train, y_train)
+    >>> model.score(X_test, y_test) > 0.95
     True
     >>> model.transform(X_test).shape
     (45, 2)

@@ -38,7 +38,10 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "background": "ClassGaussians",
         "background.means": "finite C d",
         "background_log_weights": "number C",
+        "scale": "positive",
+        "calibration": "Calibration",
     },
+    "vicinal.nca.calibration.Calibration": {"temperature": "positive", "floor": "nonnegative"},
     "vicinal.nca.background.ClassGaussians": {
         "means": "finite C d",
         "covariances": "finite C d d",
@@ -46,7 +49,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
     "vicinal.nca.stream.Stream": {
         "parameters": "finite d D",
         "center": "finite D",
-        "unit": "positive",
+        "unit": "positive D",
         "coordinates": "Coordinates",
         "coordinates.P": "finite D D",
         "adam": "AdamMoments",

@@ -29,6 +29,7 @@ TRUSTED = (
     "vicinal.local_components.stream.Stream",
     "vicinal.metric.MahalanobisMetric",
     "vicinal.nca.background.ClassGaussians",
+    "vicinal.nca.calibration.Calibration",
     "vicinal.nca.estimator.NeighborhoodComponents",
     "vicinal.nca.learning.Coordinates",
     "vicinal.nca.prediction.Classifier",
