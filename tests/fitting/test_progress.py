@@ -14,20 +14,21 @@ class Terminal(io.StringIO):
         return True
 
 
-def update(iteration, seconds=1.0):
-    return Update(iteration, np.zeros(1), 0.75, 0.1, seconds)
+def update(iteration, seconds=1.0, likely_last=None):
+    return Update(iteration, np.zeros(1), 0.75, 0.1, seconds, likely_last=likely_last)
 
 
 def test_a_terminal_line_is_rewritten_in_place():
     stream = Terminal()
     bar = ProgressBar("Fit", 4, stream)
     bar(update(0, 0.0))
-    bar(update(2, 3.0))
+    bar(update(2, 3.0, likely_last=3))
     bar.close("done")
     lines = stream.getvalue().split("\r")
     assert "░" * 20 + " 0/4  objective 0.75" in lines[1]
     assert "█" * 10 + "░" * 10 + " 2/4" in lines[2]
-    assert "at most 3 s left" in lines[2]
+    assert "3.0 s, about 2 s left" in lines[2]
+    assert "left" not in lines[1]
     assert stream.getvalue().endswith("\nFit: done\n")
 
 

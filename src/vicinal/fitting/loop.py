@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from vicinal.fitting.draws import DrawState
 from vicinal.fitting.ending import Ending, Reason
+from vicinal.fitting.forecast import SEEN, likely_last
 from vicinal.fitting.outcome import FitState, Outcome
 from vicinal.fitting.progress import display_of
 from vicinal.fitting.solver import Solver, State
@@ -218,7 +219,17 @@ class _Record:
             step = float(np.linalg.norm(parameters - last.parameters))
         score = self._score(iteration, parameters)
         elapsed = time.perf_counter() - self.began
-        return Update(iteration, parameters.copy(), float(objective), step, elapsed, score)
+        end = self._likely_last(float(objective))
+        return Update(iteration, parameters.copy(), float(objective), step, elapsed, score, end)
+
+    def _likely_last(self, objective: float) -> int | None:
+        if self.scheduled:
+            return self.max_iter
+        if self.tol is None:
+            return None
+        least_gain = self.tol * max(1.0, abs(objective - self.origin))
+        recent = [*(update.objective for update in self.updates[-SEEN:]), objective]
+        return likely_last(len(self.updates), recent, least_gain, self.max_iter)
 
     def _score(self, iteration: int, parameters: NDArray) -> float:
         if self.validation is None:
