@@ -23,10 +23,10 @@ from vicinal.fitting.progress import display_of
 from vicinal.fitting.solver import Solver, State
 from vicinal.fitting.update import Update
 
-__all__ = ["Callback", "Validation", "few_updates", "run"]
+__all__ = ["Callback", "Validation", "few_updates", "run", "warn_of_surprise", "warn_user"]
 
 
-# A warning should point at the user's own line, past scikit-learn's decorators and pipelines.
+# Not the user's own lines.
 _OURS = ("vicinal", "sklearn")
 
 # Called after every update; True asks to stop.
@@ -108,14 +108,23 @@ def run(
     outcome = record.outcome(_ending(solver, start, record))
     if progress:
         progress.close(outcome.ending.message)
+    warn_of_surprise(name, outcome)
+    return outcome
+
+
+def warn_of_surprise(name: str, outcome: Outcome) -> None:
+    """Warn of an end that is neither convergence nor a user's wish."""
     if outcome.ending.reason.is_a_surprise:
-        warnings.warn(
+        warn_user(
             f"{name} stopped before convergence after {outcome.n_iter} updates: "
             f"{outcome.ending.message}.",
             ConvergenceWarning,
-            stacklevel=_users_level(),
         )
-    return outcome
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn with the user's own line, past scikit-learn's decorators and pipelines."""
+    warnings.warn(message, category, stacklevel=_users_level())
 
 
 def few_updates(

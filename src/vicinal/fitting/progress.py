@@ -12,13 +12,16 @@ import numpy as np
 
 from vicinal.fitting.update import Update
 
-__all__ = ["Display", "ProgressBar", "display_of", "shown_by", "stage", "standing"]
+__all__ = ["Display", "ProgressBar", "display_of", "say", "shown_by", "stage", "standing"]
 
 _WIDTH = 20
 _SECONDS_BETWEEN_LINES = 5.0
 
 # A stage that takes less is not worth a line.
 _SECONDS_BEFORE_SHOWN = 1.0
+
+# Up to this share of the updates their time says little about that of the others.
+_TOO_EARLY = 0.05
 
 
 class Display(Protocol):
@@ -92,14 +95,28 @@ def standing(update: Update, total: int) -> str:
     seconds = f"{update.time:.1f} s" if update.time < 10 else f"{update.time:.0f} s"
     objective = "" if math.isnan(update.objective) else f"  objective {update.objective:.5g}"
     left = ""
-    if update.likely_last is not None and update.iteration > 0:
+    if update.likely_last is not None and update.iteration > _TOO_EARLY * update.likely_last:
         per_update = update.time / update.iteration
         left = f", about {math.ceil(per_update * (update.likely_last - update.iteration))} s left"
     return f"{update.iteration}/{total}{objective}  {seconds}{left}"
 
 
+def say(label: str, message: str, verbose: int) -> None:
+    """Tell whoever watches a fit, on a line of its own.
+
+    Parameters
+    ----------
+    label : str
+    message : str
+    verbose : int
+    """
+    if verbose and _make_display.get() is None:
+        sys.stderr.write(f"{label}: {message}\n")
+        sys.stderr.flush()
+
+
 @contextmanager
-def stage(name: str, total: int, verbose: int) -> Iterator[Callable[[int], None]]:
+def stage(name: str, total: int, verbose: int) -> Iterator[Callable[[float], None]]:
     """Show how far a stage of a fit has come that makes no updates, once it takes a second.
 
     Parameters
@@ -112,18 +129,18 @@ def stage(name: str, total: int, verbose: int) -> Iterator[Callable[[int], None]
     Yields
     ------
     callable
-        To be told of steps made, each time how many more.
+        To be told of steps made, or parts of them, each time how many more.
     """
-    began, done, display = time.perf_counter(), 0, None
+    began, done, display = time.perf_counter(), 0.0, None
 
-    def tell(more: int) -> None:
+    def tell(more: float) -> None:
         nonlocal done, display
         done, elapsed = min(done + more, total), time.perf_counter() - began
         if display is None and elapsed > _SECONDS_BEFORE_SHOWN:
             display = display_of(name, total, verbose)
         if display is not None:
             nothing = np.empty(0)
-            display(Update(done, nothing, math.nan, 0.0, elapsed, likely_last=total))
+            display(Update(int(done), nothing, math.nan, 0.0, elapsed, likely_last=total))
 
     yield tell
     if display is not None:

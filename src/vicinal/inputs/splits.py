@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_HELD_BACK", "MOST_VALIDATION_KEYS", "hold_back", "hold_back_any"]
+__all__ = ["MOST_HELD_BACK", "MOST_VALIDATION_KEYS", "hold_back", "hold_back_any", "in_turn"]
 
 # What a validation score costs must not grow with the data: at most so many points held back,
 # against at most so many others.
@@ -47,3 +47,23 @@ def hold_back_any(n: int, fraction: float, rng: np.random.Generator) -> tuple[ND
         )
     order = rng.permutation(n)
     return np.sort(order[n_held:]), np.sort(order[:n_held])
+
+
+def in_turn(
+    labels: NDArray, fraction: float, most: int, rng: np.random.Generator
+) -> list[tuple[NDArray, NDArray]]:
+    """Rows to learn from and rows held back, `most` times at most: others each time.
+
+    A share of every class is held back, of none that has two members or fewer; nothing where
+    there is no other. Both are sorted.
+    """
+    order = rng.permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    large = np.bincount(labels)[labels[order]] > 2
+    place, turns = np.arange(len(labels)), []
+    for turn in range(max(1, min(most, int(1.0 / fraction)))):
+        held = np.floor((place + turn + 1) * fraction) > np.floor((place + turn) * fraction)
+        held &= large
+        if held.any():
+            turns.append((np.sort(order[~held]), np.sort(order[held])))
+    return turns

@@ -110,6 +110,8 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "components_": "finite d D",
         "sigma2_": "nonnegative",
         "base_rate_": "nonnegative",
+        "scales_": "positive a",
+        "anchors_": "finite a d",
     },
     "vicinal.coincidence.classifier.CoincidenceClassifier": {
         "n_features_in_": "size D",
