@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from benchmarks.coincidence.cases import Case
@@ -27,6 +28,11 @@ def principal(part: Split, d: int, seed: int) -> np.ndarray:
     if d == part.X.shape[1]:
         raise Failure("–", lasting=True)
     return PCA(d, svd_solver="covariance_eigh").fit(part.X).components_
+
+
+def discriminants(part: Split, d: int, seed: int) -> np.ndarray:
+    most = min(d, len(np.unique(part.y)) - 1)
+    return LinearDiscriminantAnalysis(n_components=most).fit(part.X, part.y).scalings_[:, :most].T
 
 
 def coincidence(**options: str) -> Method:
@@ -59,10 +65,12 @@ def methods(case: Case, lmnn: Lmnn) -> dict[str, Method]:
     return {
         "Euclid": euclid,
         "PCA": principal,
-        "shared": coincidence(),
-        "local": coincidence(scale="local"),
-        "all": coincidence(pairs="all"),
-        "all, local": coincidence(pairs="all", scale="local"),
+        "LDA": discriminants,
+        "default": coincidence(),
+        "shared": coincidence(pairs="impostors", scale="shared", init="pca"),
+        "local": coincidence(pairs="impostors", scale="local", init="pca"),
+        "all": coincidence(pairs="all", scale="shared", init="pca"),
+        "all, local": coincidence(pairs="all", scale="local", init="pca"),
         "scikit-learn NCA": scikit_learn_briefly if case.is_large else scikit_learn,
         "vicinal NCA": our_nca,
         "LMNN": lmnn,

@@ -32,8 +32,9 @@ test; usps, isolet: training rows drawn from the customary ones, all customary t
 rows tested, so that their standard error is that of the training rows only.
 D: dimension of the input, d: of the maps.
 
-shared, local, all and all, local: LatentCoincidence with `scale` and `pairs` so set,
-by default "shared" and "impostors". PCA: – where d = D. scikit-learn NCA: its default
+default: LatentCoincidence by default. shared, local, all and all, local: with `scale` and
+`pairs` so set, "shared" and "impostors" else, from PCA. PCA: – where d = D. LDA: at most
+as many directions as there are classes, less one. scikit-learn NCA: its default
 number of updates, on the large sets {nca_updates}. LMNN (metric-learn):
 learn_rate of {rates} chosen on 20 % of the training rows, {lmnn_updates}
 updates at most, {lmnn_seconds:g} s for each fit; a rate over that is out,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal.coincidence.neighbors import labeled_pairs
+from vicinal.coincidence.neighbors import LabeledPoints, labeled_pairs
 
 N_PAIRS = 4000
 N_BINS = 10
@@ -28,7 +28,7 @@ def random_pairs(labels: np.ndarray, rng: np.random.Generator) -> Pairs:
 
 def near_pairs(X: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> Pairs:
     """The kind that is learned from: the nearest of the same class and of others."""
-    first, second, same = labeled_pairs(X, labels, 3, "all")
+    first, second, same = labeled_pairs(LabeledPoints(X, labels), 3, "all")
     chosen = rng.permutation(len(first))[:N_PAIRS]
     return Pairs(np.column_stack([first, second])[chosen], np.asarray(same, dtype=bool)[chosen])
 

@@ -166,8 +166,9 @@ def _objective(model: BaseEstimator) -> str:
 
 def _solver(model: BaseEstimator) -> str:
     recipe = getattr(model, "recipe_", None)
-    if recipe is None:
-        return str(getattr(model, "solver_", ""))
+    if recipe is None or "batching" not in recipe:
+        reason = f" ({recipe['reason']})" if recipe and "reason" in recipe else ""
+        return f"{getattr(model, 'solver_', '')}{reason}"
     size = "" if recipe["batch_size"] is None else f" of {recipe['batch_size']}"
     return f"{recipe['solver']}, {recipe['batching']} batches{size} ({recipe['reason']})"
 

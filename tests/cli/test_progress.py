@@ -21,7 +21,7 @@ def terminal(**options):
 
 
 def update(iteration, seconds=1.0):
-    return Update(iteration, np.zeros(1), 0.987654321, 0.1, seconds)
+    return Update(iteration, np.zeros(1), 0.987654321, 0.1, seconds, likely_last=100)
 
 
 def fit(n, max_iter=100):
@@ -37,7 +37,7 @@ def test_a_terminal_sees_objective_and_time_left():
         fit(41)
     text = shown(console)
     assert "Fitting" in text
-    assert "40/100  objective 0.98765  20 s, at most 30 s left" in text
+    assert "40/100  objective 0.98765  20 s, about 30 s left" in text
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
@@ -50,8 +50,8 @@ def test_long_numbers_fit_80_columns():
     console = terminal()
     with progress_of_fits(Interrupts(), console=console):
         display = display_of("NeighborhoodComponents", 4000, verbose=0)
-        display(Update(2001, np.zeros(1), -1.23456e-5, 0.1, 2234.5))
-    facts = "2001/4000  objective -1.2346e-05  2234 s, at most 2233 s left"
+        display(Update(2001, np.zeros(1), -1.23456e-5, 0.1, 2234.5, likely_last=4000))
+    facts = "2001/4000  objective -1.2346e-05  2234 s, about 2233 s left"
     assert facts in shown(console)
 
 

@@ -21,7 +21,7 @@ from vicinal.coincidence.equations import (
 )
 from vicinal.coincidence.equations import _posterior_of_differences as posterior_of_differences
 from vicinal.coincidence.learning import CoincidenceProblem, likeliest_scales
-from vicinal.coincidence.neighbors import labeled_pairs
+from vicinal.coincidence.neighbors import LabeledPoints, labeled_pairs
 from vicinal.fitting import run
 from vicinal.neighborhood.pair_list import PairList
 
@@ -30,7 +30,7 @@ from vicinal.neighborhood.pair_list import PairList
 def iris():
     X, y = load_iris(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    first, second, coincide = labeled_pairs(X, y, 3, "impostors")
+    first, second, coincide = labeled_pairs(LabeledPoints(X, y), 3, "impostors")
     return CoincidenceData(X, PairList(first, second, 150), coincide, np.zeros(109, dtype=int))
 
 

@@ -68,10 +68,10 @@ CHOICES = {
     LatentCoincidence: {
         **_SEEDS,
         "n_components": [1, 2, 50],
-        "pairs": ["all", "all"],
+        "pairs": ["all", "impostors"],
         "n_targets": [1, 100],
-        "scale": ["local"],
-        "init": ["pca", "identity", "random"],
+        "scale": ["shared", "local"],
+        "init": ["rca", "lda", "scaled", "pca", "identity", "random"],
         "solver": ["lbfgs", "em", "em-endpoints"],
         "tol": [0.0, 1e-2],
         "early_stopping": [True, False],
@@ -81,7 +81,7 @@ CHOICES = {
         **_SEEDS,
         "n_components": [1, 2, 50],
         "solver": ["em", "em-endpoints"],
-        "init": ["pca", "identity", "random"],
+        "init": ["lda", "scaled", "pca", "identity", "random"],
         "tol": [0.0, 1e-2],
     },
     DivergenceNeighbors: {

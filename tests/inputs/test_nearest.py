@@ -116,6 +116,14 @@ def test_far_from_the_origin(n_features):
     assert_same(far, near)
 
 
+def test_searches_tell_how_far_they_are():
+    rng, told = np.random.default_rng(0), []
+    with patch("vicinal.inputs.nearest._MOST_WORK", 2000):
+        nearest(rng.normal(size=(100, 2)), rng.normal(size=(60, 2)), 3, tell=told.append)
+    assert sum(told) == 60
+    assert len(told) == 6
+
+
 def test_jobs_change_nothing():
     keys = np.round(2 * np.random.default_rng(0).normal(size=(300, 20))) / 2
     for a, b in zip(nearest(keys, keys, 5, n_jobs=1), nearest(keys, keys, 5, n_jobs=2),

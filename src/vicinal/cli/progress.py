@@ -1,6 +1,5 @@
 """Progress of fits on the terminal."""
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -165,16 +164,11 @@ class _Line(_Watch):
 
     def __call__(self, update: "Update") -> None:
         """Show an update."""
+        from vicinal.fitting.progress import standing
+
         super().__call__(update)
-        facts = f"{update.iteration}/{self._max_iter}  objective {update.objective:.5g}  "
-        self._show(completed=update.iteration, facts=facts + self._times(update))
+        self._show(completed=update.iteration, facts=standing(update, self._max_iter))
 
     def close(self, message: str) -> None:
         """A fit has ended, not necessarily all work."""
         self._show(description="Finishing", completed=self._max_iter, facts="")
-
-    def _times(self, update: "Update") -> str:
-        if update.iteration == 0:
-            return f"{update.time:.0f} s"
-        left = update.time / update.iteration * (self._max_iter - update.iteration)
-        return f"{update.time:.0f} s, at most {math.ceil(left)} s left"

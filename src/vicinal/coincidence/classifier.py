@@ -1,5 +1,6 @@
 """CoincidenceClassifier: one model of coincidence around the mean of each class (section 3.1)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,23 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.coincidence.equations import CoincidenceData, LatentMap, exponents
+from vicinal.coincidence.equations import (
+    CoincidenceData,
+    LatentMap,
+    exponents,
+    log_likelihood,
+)
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
-from vicinal.coincidence.starts import latent_start
-from vicinal.fitting import run
+from vicinal.coincidence.sample import SamplesRows, some_rows
+from vicinal.coincidence.starts import STARTS, frame_of, latent_start
+from vicinal.fitting import Reason, run
+from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
+from vicinal.inputs.features import Features, moments
 from vicinal.inputs.pairs import split_pairs
 from vicinal.inputs.span import check_components, check_width, span_of
 from vicinal.inputs.units import check_projection, check_units
@@ -29,8 +39,12 @@ from vicinal.state import SavedStateMixin
 
 __all__ = ["CoincidenceClassifier"]
 
+# Rows that settle the size and the noise of a start after Ctrl-C, when nobody wants to wait.
+_ROWS_OF_A_START = 5000
+
 
 class CoincidenceClassifier(
+    SamplesRows,
     FitSupport,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -50,8 +64,9 @@ class CoincidenceClassifier(
         Dimension of the maps. None: the number of features, or from 1000 features on
         that of directions in which the rows differ, where fewer.
     solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
-    init : {"auto", "pca", "identity", "random"}, default="auto"
-        Map to start from, for every class.
+    init : {"auto", "rca", "scaled", "pca", "identity", "random"}, default="auto"
+        Map to start from, for every class: "auto" is "rca", as in `LatentCoincidence`, in
+        whose coordinates a fit does not depend on the units of the columns.
     max_iter : int, default=1000
         Largest number of updates for each class.
     tol : float, default=1e-6
@@ -71,6 +86,9 @@ class CoincidenceClassifier(
     log_likelihood_ : ndarray of shape (n_classes,)
     n_iter_ : int
         Largest number of updates of a class.
+    recipe_ : dict
+        What "auto" came to ("init", "solver"), and the number of rows learned from
+        ("n_rows"): beyond 100 000 a sample, while the means are those of all rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if `X` has feature names that are all strings.
@@ -141,48 +159,94 @@ class CoincidenceClassifier(
         self.classes_, labels = check_classes(targets)
         rng = self._generator()
         center = points.mean(axis=0, dtype=np.float64)
+        means = _means(points, center, labels, len(self.classes_))
+        rows = some_rows(labels, rng)
+        if rows is not None:
+            points, labels = points[rows], labels[rows]
         centered = points - center
         basis = span_of(centered)
         if basis is not None:
-            centered = times(centered, basis.T)
+            centered, means = times(centered, basis.T), means @ basis.T
             check_components(self.n_components, *centered.shape)
         check_width(centered.shape[1], "CoincidenceClassifier needs")
-        means = np.array([centered[labels == c].mean(axis=0) for c in range(len(self.classes_))])
+        init = "rca" if self.init == "auto" else self.init
+        frame = frame_of(init, centered, labels, basis)
         # Means follow the points, so that a pair is two positions.
-        everything = np.vstack([centered, means])
-        fits = [self._fit_class(everything, labels, c, rng) for c in range(len(means))]
-        maps, likelihoods, updates = zip(*fits, strict=True)
+        everything = frame.points(np.vstack([centered, means]))
+        self._say_what_is_left_out(len(labels), len(targets))
+        fits = self._fit_classes(everything, labels, init, rng)
+        maps = [frame.outward(fit.latent.W) for fit in fits]
         self.means_ = (means if basis is None else means @ basis) + center
-        self.components_ = np.array(
-            [latent.W if basis is None else latent.W @ basis for latent in maps]
-        )
-        self.sigma2_ = np.array([latent.sigma2 for latent in maps])
-        self.log_likelihood_, self.n_iter_ = np.array(likelihoods), max(updates)
+        self.components_ = np.array([W if basis is None else W @ basis for W in maps])
+        self.sigma2_ = np.array([fit.latent.sigma2 for fit in fits])
+        self.log_likelihood_ = np.array([fit.log_likelihood for fit in fits])
+        self.n_iter_ = max(fit.n_iter for fit in fits)
+        self.recipe_ = {"init": init, "solver": self.solver, "n_rows": len(labels)}
         return self
 
-    def _fit_class(
-        self, everything: NDArray, labels: NDArray, c: int, rng: np.random.Generator
-    ) -> tuple[LatentMap, float, int]:
-        """The map of a class, its log-likelihood and the number of updates."""
+    def _fit_classes(
+        self, everything: NDArray, labels: NDArray, init: str, rng: np.random.Generator
+    ) -> list["_ClassFit"]:
+        """One fit after the other; after Ctrl-C the classes left keep their start."""
+        fits: list[_ClassFit] = []
+        try:
+            for c in range(len(self.classes_)):
+                fits.append(self._fit_class(everything, labels, c, init, rng))
+                if fits[-1].interrupted:
+                    break
+        except KeyboardInterrupt:  # between two of them
+            if not fits:
+                raise
+        left = range(len(fits), len(self.classes_))
+        if left:
+            names = ", ".join(str(self.classes_[c]) for c in left)
+            warn_user(
+                f"CoincidenceClassifier was interrupted: the maps of the classes {names} are "
+                "those that their fits start from.",
+                ConvergenceWarning,
+            )
+        return fits + [self._start_of(everything, labels, c, init, rng) for c in left]
+
+    def _problem(self, everything: NDArray, labels: NDArray, c: int) -> CoincidenceProblem:
+        """Pairs of every point and the mean of a class."""
         n = len(labels)
         pairs = PairList(np.arange(n), np.full(n, n + c), len(everything))
         data = CoincidenceData(everything, pairs, labels == c, np.zeros(n, dtype=int))
-        problem = CoincidenceProblem(data, self.n_components or everything.shape[1])
+        return CoincidenceProblem(data, self.n_components or everything.shape[1])
+
+    def _fit_class(
+        self, everything: NDArray, labels: NDArray, c: int, init: str, rng: np.random.Generator
+    ) -> "_ClassFit":
+        problem = self._problem(everything, labels, c)
         outcome = run(
             problem.solver(self.solver),
-            problem.pack(latent_start(self.init, data, problem.n_components, rng)),
+            problem.pack(latent_start(init, problem.data, problem.n_components, rng)),
             max_iter=self.max_iter,
             tol=self.tol,
-            name=f"CoincidenceClassifier, class {self.classes_[c]!r}",
+            name=f"CoincidenceClassifier, class {self.classes_[c]}",
             verbose=self.verbose,
         )
         latent = problem.without_null_space(problem.unpack(outcome.parameters))
-        return latent, outcome.objective * n, max(1, outcome.n_iter)
+        interrupted = outcome.ending.reason is Reason.INTERRUPTED
+        value = outcome.objective * len(labels)
+        return _ClassFit(latent, value, max(1, outcome.n_iter), interrupted)
+
+    def _start_of(
+        self, everything: NDArray, labels: NDArray, c: int, init: str, rng: np.random.Generator
+    ) -> "_ClassFit":
+        n, some = len(labels), slice(None, None, -(-len(labels) // _ROWS_OF_A_START))
+        few = np.vstack([everything[:n][some], everything[n:]])
+        problem = self._problem(few, labels[some], c)
+        start = latent_start(init, problem.data, problem.n_components, rng)
+        latent = problem.calibrated(problem.without_null_space(start))
+        value = log_likelihood(problem.data, latent) * n / len(problem.data)
+        return _ClassFit(latent, value, 1, True)
 
     def _check_parameters(self, n_features: int) -> None:
         if self.n_components is not None:
             check_count("n_components", self.n_components, 1, n_features, " (number of features)")
         check_choice("solver", self.solver, SOLVERS)
+        check_choice("init", self.init, STARTS)
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
 
@@ -312,3 +376,18 @@ class CoincidenceClassifier(
         """
         most = self._log_coincidence(self._checked(X)).argmax(axis=1)
         return self.classes_[most]
+
+
+@dataclass(frozen=True)
+class _ClassFit:
+    """What was learned about a class."""
+
+    latent: LatentMap
+    log_likelihood: float
+    n_iter: int
+    interrupted: bool
+
+
+def _means(points: NDArray, center: NDArray, labels: NDArray, n_classes: int) -> NDArray:
+    """Means of the classes, less that of all, a block of rows at a time."""
+    return moments(Features(points, center, 1.0), labels, n_classes).means

@@ -67,6 +67,18 @@ class CoincidenceData:
         """S₁ = Σ ΔΔᵀ."""
         return self.scatter(np.ones(len(self)))
 
+    @cached_property
+    def inverse_scatter(self) -> NDArray:
+        """S₁⁺; directions in which no pair differs are left alone."""
+        return _inverse(self.total_scatter)
+
+    @cached_property
+    def inverse_second_moment(self) -> NDArray:
+        """Of all endpoints, a point counted as often as it is one."""
+        counts = np.bincount(self.pairs.first, minlength=len(self.X))
+        counts = counts + np.bincount(self.pairs.second, minlength=len(self.X))
+        return _inverse(gram(self.X, counts[:, None] * self.X))
+
 
 @dataclass(frozen=True)
 class LatentMap:
@@ -119,7 +131,8 @@ def em_differences(data: CoincidenceData, latent: LatentMap) -> tuple[float, Lat
     """
     q, squared, kappa2 = _exponents(data, latent)
     a, variance = _posterior_of_differences(q, squared, kappa2, data.coincide, latent)
-    W = latent.W - 2.0 * latent.W @ _over(data.scatter(a), data.total_scatter)
+    Z = times(data.X, latent.W.T)
+    W = latent.W - 2.0 * data.pairs.scatter(a, Z, data.X) @ data.inverse_scatter
     moved = data.pairs.squared_distances(times(data.X, W.T))
     # |ū - W'Δ|² needs the product of old and new differences: by polarization.
     between = data.pairs.squared_distances(times(data.X, (latent.W - W).T))
@@ -145,11 +158,9 @@ def em_endpoints(data: CoincidenceData, latent: LatentMap) -> tuple[float, Laten
         p * latent.sigma2 * (1.0 - b),
         p * latent.sigma2 * (1.0 + nu * b) - nu * (1.0 + nu) * np.square(b) * squared,
     )
-    counts = np.bincount(data.pairs.first, minlength=len(data.X))
-    counts = counts + np.bincount(data.pairs.second, minlength=len(data.X))
-    second_moment = gram(data.X, counts[:, None] * data.X)
     # Σ z̄ xᵀ + z̄' x'ᵀ = W (M - Σ a Δ Δᵀ)
-    W = latent.W - latent.W @ _over(data.scatter(a), second_moment)
+    pulled = data.pairs.scatter(a, times(data.X, latent.W.T), data.X)
+    W = latent.W - pulled @ data.inverse_second_moment
     error = _endpoint_error(data, latent.W, W, a)
     sigma2 = (0.5 * error + float(variance.sum())) / (p * len(data))
     value = float(log_likelihoods(q, data.coincide).sum())
@@ -197,9 +208,9 @@ def _posterior_of_differences(
     return a, variance
 
 
-def _over(numerator: NDArray, denominator: NDArray) -> NDArray:
-    """numerator · denominator⁺; directions without any variance are left alone."""
-    return numerator @ np.linalg.pinv(denominator, rcond=1e-12, hermitian=True)
+def _inverse(S: NDArray) -> NDArray:
+    """S⁺, where directions without any variance stay without."""
+    return np.linalg.pinv(S, rcond=1e-12, hermitian=True)
 
 
 def _log1mexp(q: NDArray) -> NDArray:

@@ -1,5 +1,6 @@
 """LatentCoincidence: the estimator."""
 
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,16 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from vicinal.coincidence.equations import CoincidenceData, LatentMap, exponents, log_likelihood
-from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
-from vicinal.coincidence.neighbors import labeled_pairs
+from vicinal.coincidence.equations import LatentMap, exponents, log_likelihood
+from vicinal.coincidence.fits import Begun, LabelsFit, Learned, Listen, Settings
+from vicinal.coincidence.given import GivenPairs, PairsFit
+from vicinal.coincidence.learning import SOLVERS
+from vicinal.coincidence.neighbors import LabeledPoints
 from vicinal.coincidence.pair_classifier import PairClassifierMixin, even_distance
-from vicinal.coincidence.starts import latent_start
-from vicinal.coincidence.trial import Trial, nearest_neighbor_score
-from vicinal.fitting import Outcome, few_updates, run
+from vicinal.coincidence.sample import SamplesRows, some_rows
+from vicinal.coincidence.scales import LocalScales
+from vicinal.coincidence.starts import check_init
+from vicinal.coincidence.ways import Task
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import (
@@ -27,22 +31,18 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.pairs import check_pair_labels, split_pairs
 from vicinal.inputs.span import check_components, check_width, span_of
-from vicinal.inputs.splits import hold_back
 from vicinal.inputs.units import check_units
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import times
-from vicinal.neighborhood.pair_list import PairList
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
 __all__ = ["LatentCoincidence"]
 
-# Scores are many, so that fewer rows than elsewhere may be held back.
-MOST_HELD_BACK = 2000
-
 
 class LatentCoincidence(
+    SamplesRows,
     CallbackSupport,
     FitSupport,
     PairClassifierMixin,
@@ -62,23 +62,34 @@ class LatentCoincidence(
     n_components : int, optional
         Dimension of the map. None: the number of features, or from 1000 features on
         that of directions in which the rows differ, where fewer.
-    pairs : {"impostors", "all"}, default="impostors"
+    pairs : {"auto", "impostors", "all"}, default="auto"
         What labels make of points. Coincident pairs: a point and its
         `n_targets` nearest of the same class. Others: a point and those of other
         classes nearer than the last of these, where a point without any is left
-        out; or ("all") a point and the `n_targets` nearest of other classes.
+        out; or ("all") a point and the `n_targets` nearest of other classes. Where
+        no point has an impostor all pairs are learned from, with a warning.
+        Nearest is meant in the coordinates of `init`. "auto": whichever labels rows
+        held back better, "all" without such rows.
     n_targets : int, default=3
-    scale : {"shared", "local"}, default="shared"
+    scale : {"auto", "shared", "local"}, default="auto"
         Whether all pairs are measured by one length, or those of every point by
-        its own: where some regions are denser than others.
-    init : {"auto", "pca", "identity", "random"}, array or tuple, default="auto"
-        Map to start from: "auto" is "identity", or "pca" where there are fewer
-        components than features; or a map of shape (n_components, n_features),
-        or a map and σ².
+        its own: where some regions are denser than others. "auto": whichever labels
+        rows held back better, "shared" without such rows and for pairs.
+    init : {"auto", "rca", "lda", "scaled", "pca", "identity", "random"}, array or tuple, \
+            default="auto"
+        Map to start from, and with it the coordinates that are learned in. "rca":
+        white within classes (their covariance shrunk where there are few rows for
+        the features), directions in which the means of classes differ most first;
+        "lda": these directions alone; "scaled": columns of standard deviation 1,
+        and their principal components where there are fewer components; "pca" and
+        "identity": the columns as they are. Or a map of shape
+        (n_components, n_features), or a map and σ². "auto": "identity" (or "pca"),
+        "scaled", "rca" or "lda", whichever labels rows held back best, with
+        or without further learning; without such rows "rca"; for pairs "scaled".
     solver : {"auto", "lbfgs", "em", "em-endpoints"}, default="auto"
         "em" and "em-endpoints" (as in the paper) need many more updates, and
         their small steps can be better to stop early at. "auto": "lbfgs"; with
-        early stopping "lbfgs" or "em", whichever labels the rows held back better.
+        rows held back and a shared scale also "em", whichever labels them better.
     max_iter : int, default=1000
         Largest number of updates.
     tol : float, default=1e-8
@@ -86,15 +97,19 @@ class LatentCoincidence(
         log-likelihood, or moves the parameters by at most this share of their
         norm.
     early_stopping : bool or "auto", default="auto"
-        Hold rows back, see after how many updates `n_targets` nearest neighbors
-        label them best, and make as many with all rows: the likeliest map is
-        seldom the best for that. "auto": where labels are given, not for pairs.
-    validation_fraction : float, default=0.1
-        Share of the rows held back; at most 2000.
+        Hold rows back, see which start, which way to learn from it and how many
+        updates let 5 nearest neighbors label them best, and do the same with all
+        rows: the likeliest map is seldom the best for that. Where no update
+        helps, the start itself is kept. For pairs: hold pairs back, see after how many
+        updates they are likeliest, and make as many with all pairs. "auto": where
+        labels are given, not for pairs.
+    validation_fraction : float, default=0.2
+        Share of the rows, or pairs, held back. Rows are held back in turn, up to five
+        times, until there are 1000; of more than 5000 rows some are tried only.
     random_state : int, RandomState instance or None, default=None
-        For rows held back and ``init="random"``.
+        For rows held back, samples of large tables and ``init="random"``.
     n_jobs : int, optional
-        Number of threads of the neighbor search in validation.
+        Number of threads.
     verbose : int, default=0
         1: show a progress line.
 
@@ -103,9 +118,13 @@ class LatentCoincidence(
     components_ : ndarray of shape (n_components, n_features)
         W.
     sigma2_ : float
-        σ², variance of the noise in the coordinates of W; κ is 1. After early
-        stopping, and with local scales, σ² and the size of W are the likeliest for
-        the directions found.
+        σ², variance of the noise in the coordinates of W; κ is 1, or the geometric
+        mean of local scales is. After early stopping, and with local scales, σ² and
+        the size of W are the likeliest for the directions found.
+    scales_ : ndarray of shape (n_anchors,)
+        κ of every point that is the first of a pair. Only with local scales.
+    anchors_ : ndarray of shape (n_anchors, n_components)
+        Where these points are under the map. Only with local scales.
     log_likelihood_ : float
         Of all pairs.
     is_global_optimum_ : bool or None
@@ -119,17 +138,24 @@ class LatentCoincidence(
         `pair_probability` is ½ for a pair of scale 1, negative where it is less for
         all of these, until `calibrate_threshold` sets another.
     validation_score_ : float
-        Share of the rows held back that were labeled right. Only with early
-        stopping.
+        Share of the rows held back that were labeled right, or mean log-likelihood of
+        pairs held back. Only with early stopping.
     classes_ : ndarray
         Only where labels were given.
     n_iter_ : int
     history_ : dict of str to ndarray
-        "objective" (mean log-likelihood of a pair), "step", "time", the start
-        first, and "validation" with early stopping.
+        Of the fit to all rows or pairs: "objective" (mean log-likelihood of a pair),
+        "step", "time", the start first, and with early stopping "validation", what
+        the score was in trials after as many updates (NaN where it was not looked at).
     converged_ : bool
     solver_ : str
         What "auto" came to.
+    recipe_ : dict
+        How the map was learned: "init", "pairs", "scale", "solver", "n_updates" (0:
+        the start is kept), "reason"; of labeled points also "n_rows" and
+        "n_anchors", how many were learned from and how many of these have pairs, and
+        "tried", all that was tried with its accuracy on rows held back and the score
+        that decided, the mean of the accuracy and of the share of right votes.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if `X` has feature names that are all strings.
@@ -147,6 +173,18 @@ class LatentCoincidence(
     them. A `base_rate` for `pair_probability` corrects the share of coincident pairs, not
     their kind.
 
+    With local scales the probability of a new pair is that of κ², the median of those of
+    the 10 anchors nearest to its first point; σ² and the size of W are then the likeliest
+    where every anchor has the scale that the others around it give.
+
+    The maps of "rca", "lda" and "scaled", and all that is learned from them, do not
+    depend on the units of the columns, unless there are 1000 of these or more, and fewer
+    rows; those of "pca" and "identity" do. By default the units matter as far as one of
+    the latter wins on rows held back.
+
+    More than 100 000 rows are sampled, and of more than 20 000 so many have pairs, with at
+    most 30 impostors each: targets and impostors are then the nearest in the sample.
+
     For classes not seen in training the map can be worse than none: it has learned to
     ignore what did not matter for those it knew.
 
@@ -162,7 +200,7 @@ class LatentCoincidence(
     >>> from vicinal import LatentCoincidence
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> model = LatentCoincidence(pairs="all", random_state=0).fit(X, y)
+    >>> model = LatentCoincidence(random_state=0).fit(X, y)
     >>> same, different = model.pair_probability([[X[0], X[1]], [X[0], X[100]]])
     >>> bool(same > different)
     True
@@ -174,15 +212,15 @@ class LatentCoincidence(
         self,
         n_components: int | None = None,
         *,
-        pairs: str = "impostors",
+        pairs: str = "auto",
         n_targets: int = 3,
-        scale: str = "shared",
+        scale: str = "auto",
         init: Any = "auto",
         solver: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float = 0.2,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -221,12 +259,16 @@ class LatentCoincidence(
         )
         check_units(points)
         self._check_parameters(points.shape[1])
+        self._forget("validation_score_", "classes_", "scales_", "anchors_")
         classes, labels = check_classes(targets)
-        rng, (centered, basis) = self._generator(), self._inward(points)
-        problem, trial = self._from_labels(centered, labels), None
-        if self.early_stopping in (True, "auto"):
-            trial = self._trial(centered, labels, rng)
-        self._learn(problem, basis, rng, points, targets, trial)
+        rng = self._generator()
+        rows = some_rows(labels, rng)
+        known, labels = (points, labels) if rows is None else (points[rows], labels[rows])
+        table = self._table(known)
+        fit = LabelsFit(LabeledPoints(table.X, labels), self._task(table, rng), *self._rest(rng))
+        self._say_what_is_left_out(len(known), len(points))
+        learned, self.recipe_ = fit.learn(self._listeners(points, targets, table))
+        self._take(learned, table)
         self.classes_ = classes
         return self
 
@@ -251,159 +293,68 @@ class LatentCoincidence(
         self : LatentCoincidence
         """
         points, positions = split_pairs(pairs, X)
-        points = validate_data(self, points, dtype=(np.float64, np.float32))
+        # Names of columns are those of X itself.
+        points = validate_data(self, points if X is None else X, dtype=(np.float64, np.float32))
         check_units(points, name="pairs" if X is None else "X")
         self._check_parameters(points.shape[1])
-        if self.early_stopping is True:
-            raise ValueError(
-                "early_stopping=True holds labeled points back, and pairs have no such labels: "
-                'use fit, or early_stopping="auto" or False.'
-            )
+        self._forget("validation_score_", "classes_", "scales_", "anchors_")
         coincide = check_pair_labels(y, len(positions))
+        table, rng = self._table(points), self._generator()
         owners = positions[:, 0]
         if X is None and self.scale == "local":  # the same point may come many times
             owners = np.unique(points[owners], axis=0, return_inverse=True)[1].ravel()
-        centered, basis = self._inward(points)
-        problem = self._problem(centered, positions[:, 0], positions[:, 1], coincide, owners)
-        self._learn(problem, basis, self._generator(), points)
+        given = GivenPairs(table.X, positions, coincide, owners)
+        fit = PairsFit(given, self._task(table, rng), *self._rest(rng))
+        learned, self.recipe_ = fit.learn(self._listeners(points, None, table))
+        self._take(learned, table)
         return self
 
-    def _learn(
-        self,
-        problem: CoincidenceProblem,
-        basis: NDArray | None,
-        rng: np.random.Generator,
-        points: NDArray,
-        targets: NDArray | None = None,
-        trial: Trial | None = None,
-    ) -> None:
-        """Fit; with a trial on some of the rows, for as many updates as were best there."""
+    def _rest(self, rng: np.random.Generator) -> tuple[Settings, np.random.Generator]:
+        names = [field.name for field in fields(Settings)]
+        return Settings(**self._parameters(*names)), rng
 
-        def fitted(parameters: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(problem, basis, parameters, points, trial is not None)
-
-        tried = problem if trial is None else trial.problem
-        start = tried.pack(latent_start(self.init, tried.data, tried.n_components, rng, basis))
-        names = self._solver_names(trial)
-        listeners = ScikitLearnCallbacks(self, self.max_iter * len(names), points, targets, fitted)
-        outcomes = {name: self._run(name, problem, trial, start, listeners) for name in names}
-        self.solver_ = max(names, key=lambda name: outcomes[name].validation)
-        outcome = outcomes[self.solver_]
-        parameters, value = outcome.parameters, outcome.objective
-        if trial is not None:
-            n_best = int(np.nanargmax(outcome.history["validation"]))
-            parameters, value = few_updates(problem.solver(self.solver_), start, n_best)
-        self._take(outcome, fitted(parameters), trial is not None)
-        self._judge(problem, basis, value)
-        listeners.close(parameters)
-
-    def _solver_names(self, trial: Trial | None) -> list[str]:
-        """What is to be tried, the best of it to be kept."""
-        if self.solver != "auto":
-            return [self.solver]
-        return ["lbfgs"] if trial is None else ["lbfgs", "em"]
-
-    def _run(
-        self,
-        solver: str,
-        problem: CoincidenceProblem,
-        trial: Trial | None,
-        start: NDArray,
-        listeners: ScikitLearnCallbacks,
-    ) -> Outcome:
-        """A run of a solver over the trial, or over the problem itself where there is none."""
-        return run(
-            (problem if trial is None else trial.problem).solver(solver),
-            start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            validation=None if trial is None else trial.validation(solver),
-            callbacks=[listeners],
-            name="LatentCoincidence",
-            verbose=self.verbose,
-        )
-
-    def _take(self, outcome: Outcome, attributes: dict[str, Any], is_trial: bool) -> None:
-        """Keep what a run found."""
-        self._forget("validation_score_", "classes_")
-        if is_trial:
-            self.validation_score_ = outcome.validation
-        self.n_iter_, self.history_ = max(1, outcome.n_iter), outcome.history
-        self.converged_ = outcome.converged
-        for name, attribute in attributes.items():
-            setattr(self, name, attribute)
-
-    def _judge(self, problem: CoincidenceProblem, basis: NDArray | None, value: float) -> None:
-        """Say how likely the pairs are, and whether they could be likelier."""
-        data = problem.data
-        self.log_likelihood_, self.is_global_optimum_ = value * len(data), None
-        if self.scale == "shared":
-            W = self.components_ if basis is None else self.components_ @ basis.T
-            latent = LatentMap(W, self.sigma2_, np.ones(1))
-            self.log_likelihood_ = log_likelihood(data, latent)
-            self.is_global_optimum_ = problem.is_global_optimum(latent)
-        self.base_rate_, self.n_pairs_ = float(data.coincide.mean()), len(data)
-
-    def _inward(self, points: NDArray) -> tuple[NDArray, NDArray | None]:
-        """Points less their mean, in the span of the rows where these are few, and its basis."""
-        centered = _centered(points)
+    def _table(self, points: NDArray) -> "_Table":
+        """Points less their mean, in the span of the rows where these are few."""
+        center = points.mean(axis=0, dtype=np.float64)
+        centered = points - center  # in double precision: differences of large numbers lose digits
         basis = span_of(centered)
         if basis is not None:
             centered = times(centered, basis.T)
             check_components(self.n_components, *centered.shape)
         check_width(centered.shape[1], "LatentCoincidence needs")
-        return centered, basis
+        return _Table(centered, center, basis, points.dtype)
 
-    def _from_labels(self, X: NDArray, labels: NDArray) -> CoincidenceProblem:
-        found = labeled_pairs(X, labels, self.n_targets, self.pairs)
-        _check_kinds(found[2], self.pairs)
-        return self._problem(X, *found)
+    def _task(self, table: "_Table", rng: np.random.Generator) -> Task:
+        n_components = self.n_components or table.X.shape[1]
+        return Task(n_components, self.n_targets, table.basis, int(rng.integers(2**31)))
 
-    def _problem(
-        self,
-        X: NDArray,
-        first: NDArray,
-        second: NDArray,
-        coincide: NDArray,
-        owners: NDArray | None = None,
-    ) -> CoincidenceProblem:
-        """Pairs of equal owners (None: of the same first row) share a scale, where it is local."""
-        anchors = np.zeros(len(first), dtype=int)
-        if self.scale == "local":
-            anchors = np.unique(first if owners is None else owners, return_inverse=True)[1]
-        data = CoincidenceData(X, PairList(first, second, len(X)), coincide, anchors)
-        return CoincidenceProblem(data, self.n_components or X.shape[1], self.scale == "local")
+    def _listeners(self, X: NDArray, y: NDArray | None, table: "_Table") -> Listen:
+        """From a fit that is about to begin to scikit-learn's callbacks."""
 
-    def _trial(self, X: NDArray, labels: NDArray, rng: np.random.Generator) -> Trial:
-        """A fit to some of the rows, judged by how nearest neighbors label the others."""
-        positions, held = hold_back(labels, self.validation_fraction, rng)
-        held = held[:: -(-len(held) // MOST_HELD_BACK)]
-        problem = self._from_labels(X[positions], labels[positions])
-        others = X[held], labels[held]
-        score = nearest_neighbor_score(
-            problem, labels[positions], others, self.n_targets, self.n_jobs, rng
-        )
-        return Trial(problem, score)
+        def listen(begun: Begun) -> ScikitLearnCallbacks:
+            def fitted(parameters: NDArray) -> dict[str, Any]:
+                return table.attributes(begun, begun.finished(parameters))
 
-    def _fitted_attributes(
-        self,
-        problem: CoincidenceProblem,
-        basis: NDArray | None,
-        parameters: NDArray,
-        points: NDArray,
-        stopped: bool,
-    ) -> dict[str, Any]:
-        """All that transform and the pair methods need."""
-        latent = problem.without_null_space(problem.unpack(parameters))
-        if stopped or self.scale == "local":
-            latent = problem.calibrated(latent)
-        W = latent.W if basis is None else latent.W @ basis
-        return {
-            "components_": W.astype(points.dtype),
-            "sigma2_": latent.sigma2,
-            "threshold_": even_distance(len(W), latent.sigma2),
-            "n_features_in_": points.shape[1],
-        }
+            return ScikitLearnCallbacks(self, self.max_iter, X, y, fitted)
+
+        return listen
+
+    def _take(self, learned: Learned, table: "_Table") -> None:
+        """Keep what a fit found."""
+        begun, outcome = learned.begun, learned.outcome
+        problem, data = begun.problem, begun.problem.data
+        latent = begun.finished(outcome.parameters)
+        for name, attribute in table.attributes(begun, latent).items():
+            setattr(self, name, attribute)
+        if learned.validation_score is not None:
+            self.validation_score_ = learned.validation_score
+        self.solver_, self.n_iter_ = learned.solver, max(1, outcome.n_iter)
+        self.history_, self.converged_ = outcome.history, outcome.converged
+        self.base_rate_, self.n_pairs_ = float(data.coincide.mean()), len(data)
+        self.log_likelihood_, self.is_global_optimum_ = outcome.objective * len(data), None
+        if not problem.local:
+            self.log_likelihood_ = log_likelihood(data, latent)
+            self.is_global_optimum_ = problem.is_global_optimum(latent)
 
     @on_own_threads
     def pair_probability(
@@ -426,7 +377,8 @@ class LatentCoincidence(
         """
         with np.errstate(over="ignore"):  # infinitely far apart is as good as too far to square
             squared = np.square(self.pair_distance(pairs, X).astype(np.float64))
-        q = exponents(squared, len(self.components_), self.sigma2_, np.ones(1))
+        kappa2 = self._kappa2(pairs, X)
+        q = exponents(squared, len(self.components_), self.sigma2_, kappa2)
         if base_rate is None:
             return np.exp(-q)
         rate = check_share("base_rate", base_rate)
@@ -434,12 +386,21 @@ class LatentCoincidence(
         log_odds = -q - np.log(np.maximum(-np.expm1(-q), np.finfo(float).tiny))
         return expit(log_odds + logit(rate) - logit(self.base_rate_))
 
+    def _kappa2(self, pairs: Any, X: ArrayLike | None) -> NDArray:
+        """κ² of each pair, by the anchors around its first point; 1 where all share it."""
+        if not hasattr(self, "scales_"):
+            return np.ones(1)
+        points, positions = split_pairs(pairs, X, self.components_.shape[1])
+        Z = times(points[positions[:, 0]], self.components_.T)
+        return LocalScales(self.anchors_, np.square(self.scales_)).at(Z)
+
     def _check_parameters(self, n_features: int) -> None:
         if self.n_components is not None:
             check_count("n_components", self.n_components, 1, n_features, " (number of features)")
-        check_choice("pairs", self.pairs, ("impostors", "all"))
+        check_choice("pairs", self.pairs, ("auto", "impostors", "all"))
         check_count("n_targets", self.n_targets, 1)
-        check_choice("scale", self.scale, ("shared", "local"))
+        check_choice("scale", self.scale, ("auto", "shared", "local"))
+        check_init(self.init)
         check_choice("solver", self.solver, ("auto", *SOLVERS))
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
@@ -452,18 +413,39 @@ class LatentCoincidence(
         return tags
 
 
-def _centered(points: NDArray) -> NDArray:
-    """Less the mean, in double precision: differences of large numbers lose digits."""
-    return points - points.mean(axis=0, dtype=np.float64)
+@dataclass(frozen=True)
+class _Table:
+    """Points to learn from.
 
+    Attributes
+    ----------
+    X : ndarray of float64, shape (n, r)
+        Around 0.
+    center : ndarray of shape (n_features,)
+        Their mean as they were given.
+    basis : ndarray of shape (r, n_features), optional
+        What they are coordinates along; None: the columns.
+    dtype : dtype
+        As they were given.
+    """
 
-def _check_kinds(coincide: NDArray, kind: str) -> None:
-    """Both kinds of pairs must have been found."""
-    if not coincide.any() and len(coincide):
-        raise ValueError("no class has two members: there are no coincident pairs to learn from.")
-    if coincide.all():
-        advice = "; use pairs='all'" if kind == "impostors" else ""
-        raise ValueError(
-            "no point has an impostor, one of another class nearer than its targets: there is "
-            f"nothing to push apart{advice}."
-        )
+    X: NDArray
+    center: NDArray
+    basis: NDArray | None
+    dtype: np.dtype
+
+    def attributes(self, begun: Begun, latent: LatentMap) -> dict[str, Any]:
+        """All that transform and the pair methods need."""
+        W = begun.frame.outward(latent.W)
+        W = W if self.basis is None else W @ self.basis
+        found = {
+            "components_": W.astype(self.dtype),
+            "sigma2_": latent.sigma2,
+            "threshold_": even_distance(len(W), latent.sigma2),
+            "n_features_in_": len(self.center),
+        }
+        if begun.problem.local:
+            anchors = begun.problem.data.X[begun.problem.first_of_anchors]
+            found["anchors_"] = times(anchors, latent.W.T) + self.center @ W.T
+            found["scales_"] = np.sqrt(latent.kappa2)
+        return found

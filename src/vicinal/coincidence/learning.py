@@ -23,8 +23,9 @@ __all__ = ["SOLVERS", "CoincidenceProblem", "likeliest_scales"]
 
 SOLVERS = ("lbfgs", "em", "em-endpoints")
 
-# Where κ² is looked for, and how often the range is halved.
-_SCALE_RANGE, _HALVINGS = (1e-8, 1e8), 45
+# Where κ² is looked for, how often the range is halved, and how often a line through its ends then
+# tells where in it.
+_SCALE_RANGE, _HALVINGS, _INTERPOLATIONS = (1e-8, 1e8), 12, 3
 
 # Updates of the two numbers that a calibration learns.
 _CALIBRATION_STEPS = 100
@@ -75,9 +76,20 @@ class CoincidenceProblem:
         t = 0.5 * self.n_components * np.log1p(2.0 * latent.sigma2)
         return np.append(latent.W.ravel() / np.sqrt(c), np.log(t))
 
+    def directions(self, parameters: NDArray) -> NDArray:
+        """The map but for its size: all that neighbors depend on."""
+        return parameters[:-1].reshape(self.n_components, -1)
+
+    @cached_property
+    def first_of_anchors(self) -> NDArray:
+        """Position of a point that has each scale, shape (n_anchors,)."""
+        positions = np.empty(self.data.n_anchors, dtype=np.intp)
+        positions[self.data.anchors] = self.data.pairs.first
+        return positions
+
     def unpack(self, parameters: NDArray) -> LatentMap:
         """Map, noise and scales of parameters; the likeliest scales where there are many."""
-        B, last = parameters[:-1].reshape(self.n_components, -1), float(parameters[-1])
+        B, last = self.directions(parameters), float(parameters[-1])
         if self.local:
             sigma2 = float(np.exp(np.clip(last, -60.0, 60.0)))
             return LatentMap(B, sigma2, likeliest_scales(self.data, B, sigma2))
@@ -166,19 +178,36 @@ class CoincidenceProblem:
 
 
 def likeliest_scales(data: CoincidenceData, W: NDArray, sigma2: float) -> NDArray:
-    """κ² of every anchor by bisection in log κ²: the likelihood has one peak there.
+    """κ² of every anchor by bisection in log κ², then by false position: there is one peak.
 
     As W, σ and κ share a unit, κ² is looked for around 2σ².
     """
     squared, p, n = data.pairs.squared_distances(times(data.X, W.T)), len(W), data.n_anchors
     low, high = (np.full(n, np.log(bound * 2.0 * sigma2)) for bound in _SCALE_RANGE)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        kappa2 = np.exp(middle)[data.anchors]
+
+    def rise(log_kappa2: NDArray) -> NDArray:
+        """Derivative of the log-likelihood in log κ²."""
+        kappa2 = np.exp(log_kappa2)[data.anchors]
         c = kappa2 + 2.0 * sigma2
-        # dq / d log κ²
-        slope = -0.5 * p * 2.0 * sigma2 / c - 0.5 * squared * kappa2 / c**2
+        slope = -0.5 * p * 2.0 * sigma2 / c - 0.5 * squared * kappa2 / c**2  # dq / d log κ²
         q = exponents(squared, p, sigma2, kappa2)
-        rises = np.bincount(data.anchors, pulls(q, data.coincide) * slope, minlength=n) > 0
-        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
-    return np.exp(0.5 * (low + high))
+        return np.bincount(data.anchors, pulls(q, data.coincide) * slope, minlength=n)
+
+    at_low, at_high = np.full(n, np.inf), np.full(n, -np.inf)
+    for step in range(_HALVINGS + _INTERPOLATIONS):
+        guess = 0.5 * (low + high)
+        if step >= _HALVINGS:
+            guess = _zero_between(low, high, at_low, at_high, guess)
+        found = rise(guess)
+        low, at_low = np.where(found > 0, (guess, found), (low, at_low))
+        high, at_high = np.where(found > 0, (high, at_high), (guess, found))
+    return np.exp(_zero_between(low, high, at_low, at_high, 0.5 * (low + high)))
+
+
+def _zero_between(
+    low: NDArray, high: NDArray, at_low: NDArray, at_high: NDArray, otherwise: NDArray
+) -> NDArray:
+    """Where a line through both ends is zero; `otherwise` where an end was never looked at."""
+    known = np.isfinite(at_low) & np.isfinite(at_high) & (at_low > at_high)
+    share = np.divide(at_low, at_low - at_high, out=np.full(len(low), 0.5), where=known)
+    return np.where(known, low + share * (high - low), otherwise)

@@ -1,13 +1,16 @@
 """Which pairs labels make (section 3.2): targets and impostors, found in blocks, never n × n."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.inputs.nearest import nearest, squared_distances
+from vicinal.neighborhood.threads import current_n_threads, run_in_order
 
-__all__ = ["LabeledPairs", "labeled_pairs"]
+__all__ = ["LabeledPairs", "LabeledPoints", "labeled_pairs"]
 
 # Side of a tile of squared distances.
 _TILE = 1024
@@ -19,91 +22,156 @@ _SLACK = 1e-9
 # First point, second point, and whether they coincide; all of shape (n_pairs,).
 LabeledPairs = tuple[NDArray, NDArray, NDArray]
 
+# Positions of two points each, and their squared distances.
+_Found = tuple[NDArray, NDArray, NDArray]
 
-def labeled_pairs(X: NDArray, labels: NDArray, n_targets: int, kind: str) -> LabeledPairs:
-    """Pairs of every point that has any.
+# Is told of anchors that were looked at, each time how many more; of parts of one, where it was
+# compared with part of the points.
+Tell = Callable[[float], None]
 
-    Parameters
+
+@dataclass(frozen=True)
+class LabeledPoints:
+    """Points with classes, and those of them whose neighbors make pairs.
+
+    Attributes
     ----------
     X : ndarray of shape (n, D)
     labels : ndarray of int, shape (n,)
+    anchors : ndarray of int, shape (n_anchors,), optional
+        Positions of points that have pairs, sorted; None: all.
+    most_impostors : int, optional
+        Only so many of an anchor's count, the nearest; None: all.
+    """
+
+    X: NDArray
+    labels: NDArray
+    anchors: NDArray | None = None
+    most_impostors: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def n_anchors(self) -> int:
+        """Number of points that have pairs."""
+        return len(self) if self.anchors is None else len(self.anchors)
+
+    @cached_property
+    def asked(self) -> NDArray:
+        """Positions of points that have pairs."""
+        return np.arange(len(self)) if self.anchors is None else self.anchors
+
+    def classes(self) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+        """Of each class the anchors, the members, and all who are not."""
+        for c in np.unique(self.labels[self.asked]):
+            is_member = self.labels == c
+            mine = self.asked[is_member[self.asked]]
+            yield mine, np.flatnonzero(is_member), np.flatnonzero(~is_member)
+
+
+def labeled_pairs(
+    points: LabeledPoints, n_targets: int, kind: str, tell: Tell = lambda more: None
+) -> LabeledPairs:
+    """Pairs of every anchor that has any.
+
+    Parameters
+    ----------
+    points : LabeledPoints
     n_targets : int
         k nearest points of the same class are targets, coincident pairs.
     kind : {"impostors", "all"}
         What does not coincide: points of other classes nearer than the last
         target, points without any left out; or the k nearest of other classes.
+    tell : callable
+        Is told of anchors that were looked at.
     """
-    targets, radii = _targets(X, labels, n_targets)
+    targets = _nearest_of(points, n_targets, tell, of_own_class=True)
     if kind == "all":
-        others = [_nearest(X, members, rest, n_targets) for members, rest in _classes(labels)]
-        firsts = np.concatenate([first for first, _, _ in others])
-        seconds = np.concatenate([second for _, second, _ in others])
-        kept = np.ones(len(X), dtype=bool)
+        others = _nearest_of(points, n_targets, tell, of_own_class=False)
+        mine = np.ones(len(targets[0]), dtype=bool)
     else:
-        firsts, seconds = _impostors(X, labels, radii)
-        kept = np.bincount(firsts, minlength=len(X)) > 0
-    mine = kept[targets[0]]
-    first = np.concatenate([targets[0][mine], firsts])
-    second = np.concatenate([targets[1][mine], seconds])
+        radii = np.zeros(len(points))
+        np.maximum.at(radii, targets[0], targets[2])
+        others = _impostors(points, radii, tell)
+        mine = (np.bincount(others[0], minlength=len(points)) > 0)[targets[0]]
+    first = np.concatenate([targets[0][mine], others[0]])
+    second = np.concatenate([targets[1][mine], others[1]])
     coincide = np.arange(len(first)) < mine.sum()
     order = np.lexsort((second, ~coincide, first))
     return first[order], second[order], coincide[order]
 
 
-def _classes(labels: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
-    """Positions of the members of each class, and of all others."""
-    for c in np.unique(labels):
-        yield np.flatnonzero(labels == c), np.flatnonzero(labels != c)
+def _nearest_of(points: LabeledPoints, k: int, tell: Tell, *, of_own_class: bool) -> _Found:
+    """The k nearest points of an anchor's own class, or of the others."""
+    found = [
+        _nearest(points.X, queries, members if of_own_class else rest, k, tell)
+        for queries, members, rest in points.classes()
+    ]
+    return _joined(found)
 
 
-def _targets(X: NDArray, labels: NDArray, k: int) -> tuple[tuple[NDArray, NDArray], NDArray]:
-    """Pairs with targets, and each point's squared distance to the last of them (0: none)."""
-    radii = np.zeros(len(X))
-    found = []
-    for members, _ in _classes(labels):
-        first, second, squared = _nearest(X, members, members, k)
-        np.maximum.at(radii, first, squared)
-        found.append((first, second))
-    first, second = (np.concatenate(part) for part in zip(*found, strict=True))
-    return (first, second), radii
-
-
-def _nearest(
-    X: NDArray, queries: NDArray, keys: NDArray, k: int
-) -> tuple[NDArray, NDArray, NDArray]:
+def _nearest(X: NDArray, queries: NDArray, keys: NDArray, k: int, tell: Tell) -> _Found:
     """The k keys nearest to each query but itself; both are positions in X, in order."""
     own = np.searchsorted(keys, queries)
     own[~np.isin(queries, keys)] = -1
-    found, squared = nearest(X[keys], X[queries], k, own)
+    part = len(keys) / len(X)
+    found, squared = nearest(
+        X[keys], X[queries], k, own, current_n_threads(), lambda more: tell(part * more)
+    )
     real = np.isfinite(squared)
     first = np.broadcast_to(queries[:, None], found.shape)
     return first[real], keys[found[real]], squared[real]
 
 
-def _impostors(X: NDArray, labels: NDArray, radii: NDArray) -> tuple[NDArray, NDArray]:
+def _impostors(points: LabeledPoints, radii: NDArray, tell: Tell) -> _Found:
     """Points of another class strictly nearer than the last target."""
-    X = X.astype(np.float64, copy=False)
+    X = points.X.astype(np.float64, copy=False)
     centered = X - X.mean(axis=0)
     norms = np.einsum("nd,nd->n", centered, centered)
     # |x - x'|² ≤ r  ⇔  2 x·x' - |x'|² ≥ |x|² - r: one product gives the left side.
-    queries = np.column_stack([2.0 * centered, -np.ones(len(X))])
     keys = np.column_stack([centered, norms]).T
     least = norms - radii - _SLACK * (norms.max() + norms)
-    found = []
-    for rows, columns in _tiles(len(X)):
-        near = queries[rows] @ keys[:, columns] >= least[rows, None]
-        i, j = np.divmod(np.flatnonzero(near), near.shape[1])  # faster than nonzero
-        i, j = i + rows.start, j + columns.start
-        others = labels[i] != labels[j]
-        i, j = i[others], j[others]
-        strictly = squared_distances(X, i, j) < radii[i]
-        found.append((i[strictly], j[strictly]))
-    first, second = (np.concatenate(part) for part in zip(*found, strict=True))
-    return first, second
+
+    def of_some(rows: NDArray) -> _Found:
+        queries = np.column_stack([2.0 * centered[rows], -np.ones(len(rows))])
+        found = []
+        for columns in _slices(len(X)):
+            near = queries @ keys[:, columns] >= least[rows, None]
+            i, j = np.divmod(np.flatnonzero(near), near.shape[1])  # faster than nonzero
+            i, j = rows[i], j + columns.start
+            others = points.labels[i] != points.labels[j]
+            i, j = i[others], j[others]
+            squared = squared_distances(X, i, j)
+            strictly = squared < radii[i]
+            found.append(
+                _fewer((i[strictly], j[strictly], squared[strictly]), points.most_impostors)
+            )
+        return _fewer(_joined(found), points.most_impostors)
+
+    parts, found = [points.asked[part] for part in _slices(points.n_anchors)], []
+    for rows, some in zip(parts, run_in_order(of_some, parts, current_n_threads()), strict=True):
+        found.append(some)
+        tell(len(rows))
+    return _joined(found)
 
 
-def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
-    """Rows and columns of an n × n matrix, in parts that stay in the cache."""
-    for start in range(0, n, _TILE):
-        for column in range(0, n, _TILE):
-            yield slice(start, start + _TILE), slice(column, column + _TILE)
+def _fewer(found: _Found, most: int | None) -> _Found:
+    """The nearest of each first point, at most so many of each."""
+    if most is None or len(found[0]) <= most:
+        return found
+    order = np.lexsort((found[1], found[2], found[0]))
+    first = found[0][order]
+    rank = np.arange(len(first)) - np.searchsorted(first, first)
+    kept = order[rank < most]
+    return found[0][kept], found[1][kept], found[2][kept]
+
+
+def _joined(found: list[_Found]) -> _Found:
+    first, second, squared = (np.concatenate(part) for part in zip(*found, strict=True))
+    return first, second, squared
+
+
+def _slices(n: int) -> Iterator[slice]:
+    """Parts of n rows or columns whose products stay in the cache."""
+    return (slice(start, min(start + _TILE, n)) for start in range(0, n, _TILE))

@@ -1,5 +1,6 @@
-"""Where a fit begins: a map of full rank, of a size at which the likelihood is not flat."""
+"""Where a fit begins: its coordinates, and a map of them at which the likelihood is not flat."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,83 @@ from scipy.linalg import eigh
 
 from vicinal.coincidence.equations import CoincidenceData, LatentMap
 from vicinal.inputs.checks import check_choice
-from vicinal.inputs.starts import given_map
+from vicinal.inputs.features import Features, moments
+from vicinal.inputs.starts import given_map, starting_map
 from vicinal.neighborhood import gram, times
 
-__all__ = ["latent_start"]
+__all__ = ["STARTS", "Frame", "check_init", "frame_of", "latent_start", "spreads"]
 
-STARTS = ("auto", "pca", "identity", "random")
+STARTS = ("auto", "rca", "lda", "scaled", "pca", "identity", "random")
+
+# Whose coordinates do not depend on the units of columns.
+_UNITLESS = ("scaled", "rca", "lda")
 
 # σ² of a start, and the mean squared distance of coincident pairs under it.
 _SIGMA2, _NEAR = 0.1, 1.0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Coordinates in which neighbors are looked for and a map is learned.
+
+    Attributes
+    ----------
+    init : str, array or tuple
+        The start they belong to.
+    matrix : ndarray of shape (D, D), optional
+        From the columns to the coordinates; None: the columns as they are.
+    """
+
+    init: Any
+    matrix: NDArray | None = None
+
+    def points(self, X: NDArray) -> NDArray:
+        """Rows of X in these coordinates."""
+        return X if self.matrix is None else times(X, self.matrix.T)
+
+    def outward(self, W: NDArray) -> NDArray:
+        """A map of these coordinates, for the columns."""
+        return W if self.matrix is None else W @ self.matrix
+
+
+def check_init(init: Any) -> None:
+    """Refuse names that are unknown; maps are looked at where their shape is known."""
+    if isinstance(init, str):
+        check_choice("init", init, STARTS)
+
+
+def frame_of(
+    init: Any, X: NDArray, labels: NDArray | None = None, basis: NDArray | None = None
+) -> Frame:
+    """Coordinates of a start, from points around 0.
+
+    Those of "scaled", "rca" and "lda" do not depend on the units of the columns: columns of
+    standard deviation 1; coordinates white within classes, their covariance shrunk where there
+    are few points, those in which means of classes differ most first; and these alone. Where
+    points are coordinates along a `basis` of the few rows of a wide table, they stay as they are:
+    of standard deviation 1 all rows would be as far from each other.
+    """
+    if not (isinstance(init, str) and init in _UNITLESS):
+        return Frame(init)
+    to_scale = 1.0 / spreads(X) if basis is None else np.ones(X.shape[1])
+    if init == "scaled":
+        return Frame(init, np.diag(to_scale))
+    if labels is None:
+        raise ValueError(
+            f'init={init!r} needs classes, which pairs do not have: use fit, or init="scaled".'
+        )
+    features = Features(X * to_scale, np.zeros(X.shape[1]), 1.0)
+    known = moments(features, labels, int(labels.max()) + 1)
+    white = starting_map("auto", known, X.shape[1])
+    if init == "lda":
+        white[max(1, np.count_nonzero(known.counts) - 1) :] = 0.0
+    return Frame(init, white * to_scale)
+
+
+def spreads(X: NDArray) -> NDArray:
+    """Standard deviations of columns around 0; 1 for those that have none."""
+    found = np.sqrt(np.einsum("nd,nd->d", X, X) / len(X))
+    return np.where(found > 0, found, 1.0)
 
 
 def latent_start(
@@ -26,13 +95,15 @@ def latent_start(
     rng: np.random.Generator,
     basis: NDArray | None = None,
 ) -> LatentMap:
-    """From a name, a map, or a map and σ²; with a `basis`, maps given are of the columns still."""
+    """From a name, a map, or a map and σ²; with a `basis`, maps given are of the columns still.
+
+    The data of a name are in the coordinates of its frame.
+    """
     if isinstance(init, tuple):
         return _given(init, data, n_components, basis)
     if not isinstance(init, str):
         W = _inward(init, data, n_components, basis)
         return LatentMap(W, _SIGMA2, np.ones(data.n_anchors))
-    check_choice("init", init, STARTS)
     W = _directions(init, data, n_components, rng)
     squared = data.pairs.squared_distances(times(data.X, W.T))
     near = float(squared[data.coincide].mean()) or float(squared.mean()) or 1.0
@@ -45,7 +116,7 @@ def _directions(
     D = data.X.shape[1]
     if init == "random":
         return rng.standard_normal((n_components, D))
-    if init == "identity" or (init == "auto" and n_components == D):
+    if init in ("identity", "rca", "lda") or (init == "scaled" and n_components == D):
         return np.eye(n_components, D)
     covariance = gram(data.X, data.X)
     return eigh(covariance, subset_by_index=[D - n_components, D - 1])[1].T[::-1]

@@ -17,15 +17,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from vicinal.fitting.draws import DrawState
 from vicinal.fitting.ending import Ending, Reason
+from vicinal.fitting.forecast import SEEN, likely_last
 from vicinal.fitting.outcome import FitState, Outcome
 from vicinal.fitting.progress import display_of
 from vicinal.fitting.solver import Solver, State
 from vicinal.fitting.update import Update
 
-__all__ = ["Callback", "Validation", "few_updates", "run"]
+__all__ = ["Callback", "Validation", "few_updates", "run", "warn_of_surprise", "warn_user"]
 
 
-# A warning should point at the user's own line, past scikit-learn's decorators and pipelines.
+# Not the user's own lines.
 _OURS = ("vicinal", "sklearn")
 
 # Called after every update; True asks to stop.
@@ -107,14 +108,23 @@ def run(
     outcome = record.outcome(_ending(solver, start, record))
     if progress:
         progress.close(outcome.ending.message)
+    warn_of_surprise(name, outcome)
+    return outcome
+
+
+def warn_of_surprise(name: str, outcome: Outcome) -> None:
+    """Warn of an end that is neither convergence nor a user's wish."""
     if outcome.ending.reason.is_a_surprise:
-        warnings.warn(
+        warn_user(
             f"{name} stopped before convergence after {outcome.n_iter} updates: "
             f"{outcome.ending.message}.",
             ConvergenceWarning,
-            stacklevel=_users_level(),
         )
-    return outcome
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn with the user's own line, past scikit-learn's decorators and pipelines."""
+    warnings.warn(message, category, stacklevel=_users_level())
 
 
 def few_updates(
@@ -218,7 +228,17 @@ class _Record:
             step = float(np.linalg.norm(parameters - last.parameters))
         score = self._score(iteration, parameters)
         elapsed = time.perf_counter() - self.began
-        return Update(iteration, parameters.copy(), float(objective), step, elapsed, score)
+        end = self._likely_last(float(objective))
+        return Update(iteration, parameters.copy(), float(objective), step, elapsed, score, end)
+
+    def _likely_last(self, objective: float) -> int | None:
+        if self.scheduled:
+            return self.max_iter
+        if self.tol is None:
+            return None
+        least_gain = self.tol * max(1.0, abs(objective - self.origin))
+        recent = [*(update.objective for update in self.updates[-SEEN:]), objective]
+        return likely_last(len(self.updates), recent, least_gain, self.max_iter)
 
     def _score(self, iteration: int, parameters: NDArray) -> float:
         if self.validation is None:

@@ -24,6 +24,8 @@ class Update:
         Seconds since the loop began.
     validation : float
         Score on points held back; NaN where it was not asked for.
+    likely_last : int or None
+        Number of the update that will likely be the last; None where nobody knows.
     """
 
     iteration: int
@@ -32,3 +34,4 @@ class Update:
     step: float
     time: float
     validation: float = math.nan
+    likely_last: int | None = None

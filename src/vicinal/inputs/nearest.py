@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from vicinal.compiling.libraries import importing
+from vicinal.neighborhood.threads import effective_n_threads, openmp_threads
 
 __all__ = [
     "Nearest",
@@ -38,6 +39,10 @@ _LEAST_NEIGHBORS = 30
 # Numbers held at a time.
 _BLOCK_NUMBERS = 8_000_000
 
+# Multiplications of a search that is worth more than one thread, and at most between two moments at
+# which Ctrl-C is heard.
+_THREAD_WORK, _MOST_WORK = 200_000_000, 2_000_000_000
+
 # A larger radius takes in all there is: its square is still a number.
 _LARGEST = 1e150
 
@@ -54,6 +59,7 @@ def nearest(
     k: int,
     own: NDArray | None = None,
     n_jobs: int | None = None,
+    tell: Callable[[int], None] | None = None,
 ) -> Nearest:
     """The k nearest keys of every query; all of them where there are fewer.
 
@@ -65,6 +71,8 @@ def nearest(
     own : ndarray of int, shape (n_queries,), optional
         A key that does not count for each query; -1: none.
     n_jobs : int, optional
+    tell : callable, optional
+        Is told of queries that have been looked at, each time how many more.
 
     Returns
     -------
@@ -84,12 +92,14 @@ def nearest(
     center = _center(keys)
     near_zero, asked = keys - center, queries - center  # products of large numbers lose digits
     index = NearestNeighbors(n_jobs=_workers(n_jobs)).fit(near_zero)
-    norms = _norms(asked)
+    norms, work = _norms(asked), keys.size
+    n_threads = effective_n_threads(n_jobs) if work * len(queries) > _THREAD_WORK else 1
     open_rows, wanted = np.arange(len(queries)), min(k + _SPARE, len(keys))
     while len(open_rows):
         left = []
-        for rows in _parts(open_rows, wanted):
-            found = index.kneighbors(asked[rows], wanted, return_distance=False)
+        for rows in _parts(open_rows, wanted, work):
+            with openmp_threads(n_threads):
+                found = index.kneighbors(asked[rows], wanted, return_distance=False)
             exact = _exact(keys, queries[rows], found, own[rows])
             order = np.lexsort((found, exact), axis=1)[:, :k]
             positions[rows] = np.take_along_axis(found, order, axis=1)
@@ -98,7 +108,11 @@ def nearest(
             # Errors are those of keys as near as that: one far away from all changes nothing.
             slack = _SLACK * (norms[rows] + farthest)
             left.append(rows[squared[rows, -1] + slack >= farthest])
-        open_rows = np.concatenate(left) if wanted < len(keys) else open_rows[:0]
+            if tell is not None:
+                tell(len(rows) - len(left[-1]))
+        open_rows = np.concatenate(left)
+        if wanted == len(keys):
+            break
         wanted = min(_GROWTH * wanted, len(keys))
     return positions, squared
 
@@ -217,7 +231,7 @@ def _norms(points: NDArray) -> NDArray:
     return np.einsum("nd,nd->n", points, points)
 
 
-def _parts(rows: NDArray, width: int) -> Iterator[NDArray]:
-    step = max(1, _BLOCK_NUMBERS // width)
+def _parts(rows: NDArray, width: int, work: int = 1) -> Iterator[NDArray]:
+    step = max(1, min(_BLOCK_NUMBERS // width, _MOST_WORK // max(1, work)))
     for start in range(0, len(rows), step):
         yield rows[start : start + step]

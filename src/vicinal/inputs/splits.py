@@ -3,7 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_HELD_BACK", "MOST_VALIDATION_KEYS", "class_folds", "hold_back", "hold_back_any"]
+__all__ = [
+    "MOST_HELD_BACK",
+    "MOST_VALIDATION_KEYS",
+    "class_folds",
+    "hold_back",
+    "hold_back_any",
+    "in_turn",
+]
 
 # What a validation score costs must not grow with the data: at most so many points held back,
 # against at most so many others.
@@ -68,3 +75,23 @@ def class_folds(X: NDArray, labels: NDArray, n_folds: int) -> NDArray:
             folds[mine] = draw.permutation(dealt)[group.ravel()]
             first += n_groups  # so that folds of many small classes are of one size
     return folds
+
+
+def in_turn(
+    labels: NDArray, fraction: float, most: int, rng: np.random.Generator
+) -> list[tuple[NDArray, NDArray]]:
+    """Rows to learn from and rows held back, `most` times at most: others each time.
+
+    A share of every class is held back, of none that has two members or fewer; nothing where
+    there is no other. Both are sorted.
+    """
+    order = rng.permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    large = np.bincount(labels)[labels[order]] > 2
+    place, turns = np.arange(len(labels)), []
+    for turn in range(max(1, min(most, int(1.0 / fraction)))):
+        held = np.floor((place + turn + 1) * fraction) > np.floor((place + turn) * fraction)
+        held &= large
+        if held.any():
+            turns.append((np.sort(order[~held]), np.sort(order[held])))
+    return turns

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, wraps
 from numbers import Integral
@@ -24,6 +24,7 @@ __all__ = [
     "effective_n_threads",
     "on_own_threads",
     "one_blas_thread",
+    "openmp_threads",
     "run_in_order",
 ]
 
@@ -162,6 +163,20 @@ if hasattr(os, "register_at_fork"):
 def one_blas_thread() -> _OneBlasThread:
     """Keep BLAS to one thread, as long as anybody is inside."""
     return _one_blas_thread
+
+
+@lru_cache(maxsize=1)
+def _openmp() -> ThreadpoolController:
+    """Libraries whose loops run on threads of OpenMP, scikit-learn's among them."""
+    return ThreadpoolController().select(user_api="openmp")
+
+
+def openmp_threads(n_threads: int) -> AbstractContextManager[None]:
+    """Keep loops on threads of OpenMP to so many, which changes no bit of theirs.
+
+    Small ones are many times slower on all cores than on one where others use these, too.
+    """
+    return _openmp().limit(limits=n_threads)
 
 
 @contextmanager

@@ -115,6 +115,8 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "sigma2_": "nonnegative",
         "base_rate_": "nonnegative",
         "threshold_": "finite",
+        "scales_": "positive a",
+        "anchors_": "finite a d",
     },
     "vicinal.coincidence.classifier.CoincidenceClassifier": {
         "n_features_in_": "size D",

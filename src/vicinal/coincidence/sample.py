@@ -1,0 +1,44 @@
+"""Tables too large to learn from all of their rows: a sample of them, and of those with pairs."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting.progress import say
+
+__all__ = ["MOST_ANCHORS", "MOST_IMPOSTORS", "MOST_ROWS", "SamplesRows", "some_of", "some_rows"]
+
+# Rows among which neighbors are looked for, and rows whose neighbors are. A map has some thousand
+# numbers, and an anchor makes half a dozen pairs.
+MOST_ROWS, MOST_ANCHORS = 100_000, 20_000
+
+# Of an anchor in a table as large as that: rare classes would have thousands.
+MOST_IMPOSTORS = 30
+
+# Of each class in a sample of rows, where it has as many.
+_LEAST_OF_CLASS = 50
+
+
+def some_of(n: int, most: int, rng: np.random.Generator) -> NDArray | None:
+    """Sorted positions of `most` of n, or None where these are all."""
+    return None if n <= most else np.sort(rng.choice(n, most, replace=False))
+
+
+def some_rows(labels: NDArray, rng: np.random.Generator) -> NDArray | None:
+    """Sorted positions of rows to learn from, some of every class; None: all."""
+    if len(labels) <= MOST_ROWS:
+        return None
+    order = rng.permutation(len(labels))
+    by_class = order[np.argsort(labels[order], kind="stable")]
+    counts = np.bincount(labels)
+    rank = np.arange(len(labels)) - (np.cumsum(counts) - counts)[labels[by_class]]
+    return np.union1d(order[:MOST_ROWS], by_class[rank < _LEAST_OF_CLASS])
+
+
+class SamplesRows:
+    """An estimator that learns from a sample of the rows where there are many."""
+
+    verbose: int
+
+    def _say_what_is_left_out(self, n_used: int, n_rows: int) -> None:
+        if n_used < n_rows:
+            say(type(self).__name__, f"learns from {n_used} of {n_rows} rows", self.verbose)
