@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from vicinal.inputs import features as module
-from vicinal.inputs.features import class_covariances, moments, standard_units
+from vicinal.inputs.features import class_covariances, class_units, moments, standard_units
 
 
 @pytest.fixture
@@ -73,3 +73,30 @@ def test_rows_in_single_precision_are_scaled_first(scale):
     rows = standard_units(scale * X).take(slice(None), np.float32)
     assert rows.dtype == np.float32
     assert_allclose(rows, standard_units(scale * X)[:], rtol=1e-6)
+
+
+def test_columns_are_measured_by_their_deviation_within_classes():
+    rng = np.random.default_rng(0)
+    labels = np.arange(90) % 3
+    X = rng.normal(size=(90, 4)) * [1.0, 1e-150, 1e150, 3.0] + 5.0
+    X[:, 3] = 7.0
+    features = class_units(X, labels, 3)
+    means = np.stack([X[labels == c].mean(axis=0) for c in range(3)])
+    relative = (X - means[labels]) / features.unit
+    assert_allclose(np.square(relative[:, [0, 2]]).mean(axis=0), 1.0, rtol=0.01)
+    assert (features[:][:, 3] == 0).all()
+
+
+def test_a_column_that_is_the_label_keeps_a_finite_unit():
+    labels = np.arange(20) % 2
+    X = np.column_stack([labels, np.random.default_rng(0).normal(size=20)])
+    features = class_units(X.astype(float), labels, 2)
+    assert_allclose(features.unit[0], np.sqrt(1e-3) * 0.5, rtol=1e-9)
+
+
+def test_weights_of_units_count_copies():
+    rng = np.random.default_rng(0)
+    X, labels, weights = rng.normal(size=(30, 3)), np.arange(30) % 2, rng.integers(1, 4, 30)
+    copies = np.repeat(np.arange(30), weights)
+    weighted = class_units(X, labels, 2, weights.astype(float))
+    assert_allclose(weighted.unit, class_units(X[copies], labels[copies], 2).unit, rtol=1e-12)

@@ -5,7 +5,7 @@ from sklearn.covariance import oas
 from sklearn.neighbors import KNeighborsClassifier
 
 from vicinal.inputs import starts
-from vicinal.inputs.features import Features, moments
+from vicinal.inputs.features import Features, class_units, moments
 from vicinal.inputs.starts import reach_neighbors
 
 
@@ -14,8 +14,11 @@ def known(X, labels, weights=None):
     return moments(features, labels, labels.max() + 1, weights)
 
 
-def starting_map(init, X, labels, *args, **kwargs):
-    return starts.starting_map(init, known(X, labels), *args, **kwargs)
+def starting_map(init, X, labels, n_components, seed=None, weights=None):
+    if init == "pca":
+        features = Features(X, np.zeros(X.shape[1], dtype=X.dtype), 1.0)
+        return starts.principal_map(features, known(X, labels, weights), n_components)
+    return starts.starting_map(init, known(X, labels, weights), n_components, seed)
 
 
 def solver_coordinates(A, X, labels):
@@ -112,6 +115,31 @@ def test_pca_leaves_out_directions_without_variance(data):
     assert np.isfinite(A).all()
 
 
+def test_pca_is_that_of_the_columns_in_their_own_units(data):
+    X, labels = data
+    X = X * [1.0, 10.0, 0.1, 1.0, 5.0, 1e-3]
+    plain = starting_map("pca", X, labels, 3)
+    features = class_units(X, labels, 4)
+    A = starts.principal_map(features, moments(features, labels, 4), 3)
+    assert_allclose(np.abs(features.outward(A)), np.abs(plain), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("init", ["rca", "lda"])
+def test_fewer_points_than_features_are_shrunk(init):
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(20, 30)), np.arange(20) % 2
+    A = starting_map(init, X - X.mean(axis=0), labels, 1)
+    new = rng.normal(size=(500, 30)) @ A.T
+    assert 0.1 < new.std() < 10  # without shrinkage it would be a thousand
+
+
+def test_nothing_learned_leaves_distances_as_they_are(data):
+    X, labels = data
+    A = starts.unlearned_map(known(X, labels), 6)
+    assert_allclose(np.square(X @ A.T).sum(axis=1).mean(), 4.0)
+    assert_allclose(A @ A.T, np.eye(6) * (A[0] @ A[0]), atol=1e-12)
+
+
 def test_random_projects_to_unit_variance_on_average(data):
     X, labels = data
     for scale in (1.0, 1e-3):
@@ -183,7 +211,7 @@ def test_a_weight_counts_as_copies(data, init):
     X, labels = data
     weights = np.random.default_rng(2).integers(1, 4, len(labels)).astype(float)
     twice = np.repeat(np.arange(len(labels)), weights.astype(int))
-    weighted = starts.starting_map(init, known(X, labels, weights), 3, 0)
+    weighted = starting_map(init, X, labels, 3, 0, weights)
     assert_allclose(weighted, starting_map(init, X[twice], labels[twice], 3, 0), rtol=1e-8)
     Z = X @ weighted.T
     assert_allclose(reach_neighbors(weighted, Z, weights), reach_neighbors(weighted, Z[twice]))

@@ -77,8 +77,7 @@ class Features:
 
     def outward(self, A: NDArray) -> NDArray:
         """A map of these features, for the columns as the user has them."""
-        A = A / self.unit
-        return A if self.basis is None else A @ self.basis
+        return (A if self.basis is None else A @ self.basis) / self.unit
 
     def __getitem__(self, rows: slice | NDArray) -> NDArray:
         if self._in_span is not None:

@@ -88,6 +88,8 @@ def nearest(
     if k == 0 or len(queries) == 0:
         return positions, squared
     if len(keys) * len(queries) <= _FEW:
+        if tell is not None:
+            tell(len(queries))
         return _nearest_of_few(keys, queries, k, own)
     center = _center(keys)
     near_zero, asked = keys - center, queries - center  # products of large numbers lose digits

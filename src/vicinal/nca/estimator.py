@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from vicinal.fitting import Outcome, Reason, Validation, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
 from vicinal.inputs.points import LabeledPoints
@@ -42,6 +43,9 @@ __all__ = ["NeighborhoodComponents"]
 
 # Parameters of the fit that are asked for later: by predictions, and by facts about the fit.
 ASKED_LATER = ("engine", "tolerance", "n_neighbors", "objective")
+
+# Points nearer than this are neighbors of equal weight, one as the other.
+_DEAD = 1e-3
 
 
 class NeighborhoodComponents(
@@ -370,6 +374,7 @@ class NeighborhoodComponents(
             held = TrainingSet(data.features, labels, weights, held_back)
             choice = self._resized(choice, problem, outcome, held, rng)
         self._take(outcome, fitted(outcome.parameters))
+        self._warn_of_a_dead_map()
         chosen = choice.regularization if choice.learns else None
         self.recipe_ = recipe.report(regularization=chosen, init=choice.init)
         for name, value in decision.attributes.items():
@@ -436,6 +441,17 @@ class NeighborhoodComponents(
         self.history_, self.converged_ = outcome.history, outcome.converged
         for name, value in attributes.items():
             setattr(self, name, value)
+
+    def _warn_of_a_dead_map(self) -> None:
+        """A map so small that all probabilities are equal is an optimum, but no metric."""
+        reach = float(np.ptp(self._classifier.keys, axis=0).max())
+        if reach < _DEAD:
+            warn_user(
+                "NeighborhoodComponents has learned a map that brings all points within "
+                f"{reach:.1g} of each other: all points look alike to it. Use a smaller "
+                f"regularization (it is {self.regularization!r}), or another init.",
+                UserWarning,
+            )
 
     def _choose_engine(self, work: Workload) -> Engine:
         engine, self.engine_reason_ = choose_engine(

@@ -14,6 +14,7 @@ from vicinal.report.displays.graph import NeighborhoodGraphDisplay
 from vicinal.report.displays.importance import FeatureImportanceDisplay
 from vicinal.report.displays.metric import MetricDisplay
 from vicinal.report.displays.projection import ProjectionDisplay
+from vicinal.report.displays.regularization import RegularizationDisplay
 from vicinal.report.displays.reliability import ReliabilityDisplay
 from vicinal.report.displays.spectrum import SpectrumDisplay
 from vicinal.report.page import write_report
@@ -29,6 +30,7 @@ __all__ = [
     "NeighborhoodGraphDisplay",
     "NeighborsAccuracyDisplay",
     "ProjectionDisplay",
+    "RegularizationDisplay",
     "ReliabilityDisplay",
     "SpectrumDisplay",
     "compare",

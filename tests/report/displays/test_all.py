@@ -21,6 +21,7 @@ from vicinal.report import (
     NeighborhoodGraphDisplay,
     NeighborsAccuracyDisplay,
     ProjectionDisplay,
+    RegularizationDisplay,
     ReliabilityDisplay,
     SpectrumDisplay,
 )
@@ -53,6 +54,13 @@ DISPLAYS = {
         POINTS, POINTS[:3], [np.eye(2)] * 3, LABELS, NAMES, title=TITLE
     ),
     "graph": NeighborhoodGraphDisplay(POINTS, chain(60), LABELS, NAMES, title=TITLE),
+    "regularization": RegularizationDisplay(
+        [0.1, 1.0],
+        {n: [0.5, 0.6] for n in NAMES},
+        {n: [0.1, 0.1] for n in NAMES},
+        (LONG, 1),
+        title=TITLE,
+    ),
     "reliability": ReliabilityDisplay([0.1, 0.6], [0.2, 0.5], [30, 10], title=TITLE),
     "comparison": ComparisonDisplay(
         {n: [0.5, 0.6] for n in NAMES},
