@@ -160,6 +160,7 @@ def assert_finite(model, X):
         "offset",
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*all points look alike")
 def test_degenerate_data_gives_finite_answers(data, init, spoil):
     X = spoil(data[0])
     assert_finite(NeighborhoodComponents(2, init=init, random_state=0).fit(X, data[1]), X)
@@ -182,9 +183,15 @@ def test_units_whose_square_overflows(data, regularization):
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e30])
+@pytest.mark.filterwarnings("ignore:.*all points look alike")
 def test_identity_in_extreme_units_is_finite(data, scale):
     X, y = data
     assert_finite(NeighborhoodComponents(init="identity").fit(X * scale, y), X * scale)
+
+
+def test_a_start_without_any_spread_is_warned_of(data):
+    with pytest.warns(UserWarning, match="brings all points within .* all points look alike"):
+        NeighborhoodComponents(init="identity").fit(data[0] * 1e-150, data[1])
 
 
 def test_identity_beyond_squaring_is_refused(data):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,8 +9,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import NeighborhoodComponents
+from vicinal.inputs.features import standard_units
 from vicinal.inputs.splits import MOST_HELD_BACK, hold_back
-from vicinal.nca import recipe
+from vicinal.nca import preparation, recipe
 from vicinal.nca.batches import BATCHINGS
 
 QUICK = {"max_iter": 60, "batch_size": 200, "random_state": 0}
@@ -29,6 +32,10 @@ def test_scikit_learn_conventions(estimator, check):
             pytest.skip("other rows make other batches: a weight equals copies in exact fits only")
         pytest.skip("exponents of -300 in 30 dimensions make 1e-6 of rounding errors")
     check(estimator)
+
+
+def in_one_unit(X, *_, **__):
+    return replace(standard_units(X), unit=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -214,11 +221,16 @@ def test_what_is_left_open_is_filled_in(n, settings, expected):
     assert chosen.early_stopping == chosen.is_batched
 
 
-def test_adam_on_a_rotation_of_the_inputs_rotates_the_map(digits):
+def test_adam_on_a_rotation_of_the_inputs_rotates_the_map(digits, monkeypatch):
+    """In one unit for all columns; those within classes are of columns, whatever their turn."""
+    monkeypatch.setattr(
+        preparation, "class_units", lambda X, *_, **__: replace(standard_units(X), unit=1.0)
+    )
     X, _, y, _ = digits
     X = X[:, X.std(axis=0) > 0.1]  # a rotation needs distinct variances, not constants
     Q = np.linalg.qr(np.random.default_rng(0).normal(size=(X.shape[1],) * 2))[0]
     settings = {**QUICK, "max_iter": 10, "solver": "adam", "batching": "random"}
+    settings["regularization"] = 1e-3
     plain = NeighborhoodComponents(2, **settings).fit(X, y)
     rotated = NeighborhoodComponents(2, **settings).fit(X @ Q.T, y)
     M, R = plain.get_mahalanobis_matrix(), rotated.get_mahalanobis_matrix()

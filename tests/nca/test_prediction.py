@@ -30,7 +30,7 @@ def test_all_neighbors_give_the_exact_probabilities(iris, kernel, weighted):
 
 def test_few_neighbors_count_alone(iris):
     X, y = iris
-    model = NeighborhoodComponents(2, n_neighbors=1).fit(X, y)
+    model = NeighborhoodComponents(2, n_neighbors=1, regularization=1e-3).fit(X, y)
     assert_array_equal(model.predict(X), y)
     assert_array_equal(np.sort(model.predict_proba(X), axis=1), [[0.0, 0.0, 1.0]] * 150)
 
@@ -38,7 +38,7 @@ def test_few_neighbors_count_alone(iris):
 @pytest.mark.descent
 def test_approximate_search_finds_nearly_the_same(monkeypatch):
     X, y = load_digits(return_X_y=True)
-    settings = {"init": "pca", "max_iter": 1, "tol": 1e9, "n_neighbors": 40}
+    settings = {"init": "pca", "max_iter": 1, "tol": 1e9, "n_neighbors": 40, "regularization": 0.0}
     model = NeighborhoodComponents(2, **settings).fit(X, y)
     exact = model.predict_proba(X[:200])
     monkeypatch.setattr(prediction, "_EXACT_SEARCH_UP_TO", 50)
@@ -70,9 +70,9 @@ def test_background_probabilities_follow_the_class_densities(iris, background):
     """Equation 4.22 with the fitted map and β, over n × m arrays, away from the origin."""
     X, y = iris[0] + 3.0, iris[1]
     train = np.arange(150) % 3 > 0
-    model = NeighborhoodComponents(
-        2, kernel="compact", background=background, prior=[0.2, 0.5, 0.3], max_iter=3
-    ).fit(X[train], y[train])
+    settings = {"kernel": "compact", "background": background, "prior": [0.2, 0.5, 0.3]}
+    model = NeighborhoodComponents(2, max_iter=3, regularization=1e-3, **settings)
+    model.fit(X[train], y[train])
     if background is True:
         assert 0 < model.background_ < 1
         assert model.background_ != pytest.approx(3 / 103, rel=1e-3)  # moved from its start

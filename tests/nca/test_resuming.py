@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 from vicinal import NeighborhoodComponents
 from vicinal.fitting import run
-from vicinal.nca.preparation import prepare
+from vicinal.nca.preparation import prepare, training_set
 from vicinal.nca.recipe import choose_recipe
 from vicinal.neighborhood.blocked import BlockedEngine
 
@@ -20,8 +20,9 @@ def fitted(start=None, stop_at=None, seed=0, **parameters):
     model = NeighborhoodComponents(2, max_iter=12, batch_size=40, **parameters)
     model.classes_ = np.unique(y)
     recipe, rng = choose_recipe(model, len(X)), np.random.default_rng(seed)
-    ready = prepare(model, X, y, None, recipe, np.random.default_rng(0))
-    problem = ready.problem(BlockedEngine())
+    data, _ = training_set(model, X, y, None, recipe, np.random.default_rng(0))
+    ready = prepare(model, data, 2, recipe, np.random.default_rng(0))
+    problem = ready.problem(BlockedEngine(), 1e-3)
     return run(
         problem.solver(recipe, ready.start, None, rng),
         ready.start if start is None else start,

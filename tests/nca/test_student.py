@@ -49,7 +49,8 @@ def test_fits_classify(objective_name, settings):
 
 def test_probabilities_by_the_definition_and_after_set_params():
     X, y = load_iris(return_X_y=True)
-    model = NeighborhoodComponents(2, kernel="student", degrees_of_freedom=2.0, max_iter=5, tol=0.0)
+    settings = {"kernel": "student", "degrees_of_freedom": 2.0, "regularization": 1e-3}
+    model = NeighborhoodComponents(2, max_iter=5, tol=0.0, **settings)
     with pytest.warns(UserWarning, match="max_iter=5"):
         model.fit(X, y)
     Q = X[::7] + 0.1

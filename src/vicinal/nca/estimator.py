@@ -374,7 +374,8 @@ class NeighborhoodComponents(
             held = TrainingSet(data.features, labels, weights, held_back)
             choice = self._resized(choice, problem, outcome, held, rng)
         self._take(outcome, fitted(outcome.parameters))
-        self._warn_of_a_dead_map()
+        if np.ptp(points, axis=0).any():
+            self._warn_of_a_dead_map()
         chosen = choice.regularization if choice.learns else None
         self.recipe_ = recipe.report(regularization=chosen, init=choice.init)
         for name, value in decision.attributes.items():

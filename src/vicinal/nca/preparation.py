@@ -142,12 +142,15 @@ def training_set(
 ) -> tuple[TrainingSet, NDArray]:
     """Rows to learn from, and positions of those held back."""
     check_width(points.shape[1], "NeighborhoodComponents needs")
-    features = class_units(points, labels, len(settings.classes_), weights)
+    rows, held_back = None, np.empty(0, dtype=int)
+    learning = weights
+    if recipe.early_stopping:
+        rows, held_back = hold_back(labels, settings.validation_fraction, rng)
+        learning = np.ones(len(labels)) if weights is None else weights.copy()
+        learning[held_back] = 0.0  # nor do they have a say in the units
+    features = class_units(points, labels, len(settings.classes_), learning)
     if features.basis is not None and not isinstance(settings.n_components, str):
         check_components(settings.n_components, *features.shape)
-    if not recipe.early_stopping:
-        return TrainingSet(features, labels, weights), np.empty(0, dtype=int)
-    rows, held_back = hold_back(labels, settings.validation_fraction, rng)
     return TrainingSet(features, labels, weights, rows), held_back
 
 
