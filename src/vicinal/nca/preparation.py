@@ -56,7 +56,7 @@ _FEW_POINTS = 10
 # Annealing evaluates maps of many rows many times: on this many points at most.
 _ANNEALING_SAMPLE = 2000
 
-# Components where none are asked for: more cost much and gain nothing (docs/decisions/0016).
+# Components where none are asked for: more cost much and gain nothing (docs/decisions/0017).
 MOST_COMPONENTS = 100
 
 # Of the map to start from: its penalty, and how far apart it may map points.

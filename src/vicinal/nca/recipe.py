@@ -29,7 +29,7 @@ MAX_ITER = 200
 EPOCHS, FEWEST_UPDATES, MOST_UPDATES = 150, 1000, 4000
 
 # λ = share · (variances of all features within classes) / n_samples: of streams, and where
-# there are no rows to choose by. Measured in docs/decisions/0016.
+# there are no rows to choose by. Measured in docs/decisions/0017.
 STREAMED_PENALTY, USUAL_PENALTY = 0.3, 1.0
 
 

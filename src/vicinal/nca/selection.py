@@ -3,7 +3,7 @@
 Every fold learns a map for one penalty after the other, from the weakest on, each from the map
 before. (From the strongest on, maps would lose dimensions that they never find again.) Each of
 these maps, and the start itself, is tried at several sizes: the smaller a map, the softer its
-neighborhoods. What predicts the rows held back best is chosen. Measured in docs/decisions/0016.
+neighborhoods. What predicts the rows held back best is chosen. Measured in docs/decisions/0017.
 """
 
 import math
