@@ -19,7 +19,7 @@ from vicinal.neighborhood.threads import (
     computing,
     current_n_threads,
     on_own_threads,
-    one_blas_thread,
+    one_library_thread,
     run_in_order,
 )
 
@@ -46,8 +46,8 @@ def two_blas_threads():
 @pytest.mark.usefixtures("two_blas_threads")
 def test_the_limit_holds_until_the_last_one_leaves():
     before = blas_threads()
-    with one_blas_thread():
-        with one_blas_thread():
+    with one_library_thread():
+        with one_library_thread():
             assert set(blas_threads()) == {1}
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
@@ -60,14 +60,14 @@ def test_limits_that_overlap_on_threads_are_lifted_in_the_end():
     seen = []
 
     def first():
-        with one_blas_thread():
+        with one_library_thread():
             first_is_in.set()
             second_is_in.wait(10)
         first_is_out.set()
 
     def second():
         first_is_in.wait(10)
-        with one_blas_thread():
+        with one_library_thread():
             second_is_in.set()
             first_is_out.wait(10)
             seen.extend(blas_threads())
@@ -86,11 +86,11 @@ def test_limits_that_overlap_on_threads_are_lifted_in_the_end():
 @pytest.mark.usefixtures("two_blas_threads")
 def test_a_forked_child_is_not_limited():
     reading, writing = os.pipe()
-    with one_blas_thread():
+    with one_library_thread():
         child = os.fork()
         if child == 0:
             os.write(writing, bytes([max(blas_threads())]))
-            with one_blas_thread():
+            with one_library_thread():
                 pass
             os._exit(0)
         os.waitpid(child, 0)
