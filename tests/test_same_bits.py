@@ -32,14 +32,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 SOURCE = str(Path(vicinal.__file__).parent)
 
 MODELS = [
-    NeighborhoodComponents(5, max_iter=2, random_state=0),
-    NeighborhoodComponents(5, max_iter=1, n_neighbors=5, random_state=0),
+    NeighborhoodComponents(5, regularization=0.1, max_iter=2, random_state=0),
+    NeighborhoodComponents(5, regularization=0.1, max_iter=1, n_neighbors=5, random_state=0),
     LocalComponents(regularization=1.0, max_iter=2, random_state=0),
     LatentCoincidence(5, max_iter=5, random_state=0),
     CoincidenceClassifier(5, max_iter=2, random_state=0),
 ]
 # What they cost grows faster than the number of rows.
 MODELS_OF_FEW = [
+    NeighborhoodComponents(max_iter=2, random_state=0),
     LocalComponents(covariance="local", regularization=1.0, max_iter=1, random_state=0),
     DivergenceNeighbors(),
     DivergenceEmbedding(random_state=0),
