@@ -8,6 +8,8 @@ from sklearn.utils import check_array
 
 from vicinal.compiling.libraries import importing
 from vicinal.inputs.checks import check_choice, check_count
+from vicinal.neighborhood import times
+from vicinal.neighborhood.threads import on_own_threads
 
 if TYPE_CHECKING:
     import faiss
@@ -137,6 +139,7 @@ class UsearchIndex:
     def __len__(self) -> int:
         return len(self.index)
 
+    @on_own_threads
     def _mapped(self, vectors: ArrayLike) -> NDArray:
         points = check_array(
             vectors, ensure_2d=False, allow_nd=True, dtype=np.float64, input_name="vectors"
@@ -146,7 +149,8 @@ class UsearchIndex:
                 f"vectors has shape {points.shape}, expected (n, {len(self.center)}), or "
                 f"({len(self.center)},) for a single one."
             )
-        return _single((points - self.center) @ self.components.T, "vectors")
+        mapped = times(np.atleast_2d(points - self.center), self.components.T)
+        return _single(mapped.reshape(*points.shape[:-1], -1), "vectors")
 
 
 def usearch_index(

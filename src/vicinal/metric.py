@@ -52,8 +52,9 @@ class MahalanobisMetric:
                 f"u has shape {u.shape} and v {v.shape}, expected {self.components.shape[1:]}: "
                 "two points. For many pairs at a time use pair_distance of the model."
             )
-        # hypot needs no square: what is a number comes out as one.
-        return hypot(*(self.components @ (u - v)).tolist())
+        # Not by BLAS, on whose number of threads bits would depend. hypot needs no square: what
+        # is a number comes out as one.
+        return hypot(*np.einsum("ij,j->i", self.components, u - v).tolist())
 
     def __repr__(self) -> str:
         d, n_features = self.components.shape

@@ -1,6 +1,7 @@
 """The nearest rows, exactly and nearly, against distances taken one query at a time."""
 
 import sys
+import threading
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -12,7 +13,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import NearestNeighbors
 
-from vicinal.inputs.nearest import approximately_nearest, nearest, squared_distances, within
+from vicinal.inputs.nearest import (
+    approximately_nearest,
+    nearest,
+    search,
+    squared_distances,
+    within,
+)
+from vicinal.neighborhood.threads import computing
 
 
 def naive_nearest(keys, queries, k, own=None):
@@ -116,19 +124,57 @@ def test_far_from_the_origin(n_features):
     assert_same(far, near)
 
 
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_tiles_and_jobs_change_nothing(n_features):
+    """Ties are those of the definition, whichever thread looks at a query."""
+    keys = np.round(2 * np.random.default_rng(0).normal(size=(300, n_features))) / 2
+    expected, around = naive_nearest(keys, keys, 5), within(keys, keys, 1.5)
+    for n_jobs, tile in ((1, 300), (1, 7), (2, 300), (2, 7)):
+        with patch.multiple("vicinal.inputs.nearest", _TILE_WORK=0, _LEAST_QUERIES=tile):
+            assert_array_equal(nearest(keys, keys, 5, n_jobs=n_jobs)[0], expected[0])
+            for found, near in zip(within(keys, keys, 1.5, n_jobs), around, strict=True):
+                assert_array_equal(found, near)
+
+
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_a_search_on_threads_is_that_of_its_index(n_features):
+    keys = np.random.default_rng(0).normal(size=(300, n_features))
+    index = NearestNeighbors().fit(keys)
+    expected = index.kneighbors(keys, 5)
+    with patch.multiple("vicinal.inputs.nearest", _TILE_WORK=0, _LEAST_QUERIES=7):
+        for n_jobs in (1, 2):
+            with computing(n_jobs):
+                distances, positions = search(index, keys, 5)
+            assert_array_equal(positions, expected[1])
+            assert_allclose(distances, expected[0], atol=1e-6)
+
+
+def test_a_search_takes_the_threads_of_whoever_computes():
+    keys, threads = np.random.default_rng(0).normal(size=(300, 20)), set()
+
+    def recorded(*args, **options):
+        threads.add(threading.current_thread().name)
+        return original(*args, **options)
+
+    original = NearestNeighbors.kneighbors
+    with (
+        patch.object(NearestNeighbors, "kneighbors", recorded),
+        patch.multiple("vicinal.inputs.nearest", _TILE_WORK=0, _LEAST_QUERIES=7),
+    ):
+        with computing(1):
+            nearest(keys, keys, 5)
+        assert threads == {threading.current_thread().name}
+        with computing(2):
+            nearest(keys, keys, 5)
+        assert any(name.startswith("vicinal") for name in threads)
+
+
 def test_searches_tell_how_far_they_are():
     rng, told = np.random.default_rng(0), []
-    with patch("vicinal.inputs.nearest._MOST_WORK", 2000):
+    with patch.multiple("vicinal.inputs.nearest", _TILE_WORK=0, _LEAST_QUERIES=10):
         nearest(rng.normal(size=(100, 2)), rng.normal(size=(60, 2)), 3, tell=told.append)
     assert sum(told) == 60
     assert len(told) == 6
-
-
-def test_jobs_change_nothing():
-    keys = np.round(2 * np.random.default_rng(0).normal(size=(300, 20))) / 2
-    for a, b in zip(nearest(keys, keys, 5, n_jobs=1), nearest(keys, keys, 5, n_jobs=2),
-                    strict=True):  # fmt: skip
-        assert_array_equal(a, b)
 
 
 @given(seed=st.integers(0, 2**32 - 1), numbers=st.sampled_from([1, 20, 10_000]))

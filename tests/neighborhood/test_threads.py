@@ -1,76 +1,64 @@
 import os
+import sys
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NearestNeighbors  # noqa: F401, which brings OpenMP
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from vicinal import (
-    CoincidenceClassifier,
-    LatentCoincidence,
-    LocalComponents,
-    NeighborhoodComponents,
-)
 from vicinal.neighborhood import gram, times
 from vicinal.neighborhood.threads import (
+    _libraries,
     computing,
     current_n_threads,
     on_own_threads,
-    one_blas_thread,
+    one_library_thread,
     run_in_order,
 )
 
-MODELS = [
-    NeighborhoodComponents(5, max_iter=5, random_state=0),
-    LocalComponents(regularization=1.0, max_iter=5, random_state=0),
-    LatentCoincidence(5, max_iter=5, early_stopping=False, random_state=0),
-    CoincidenceClassifier(5, max_iter=3, random_state=0),
-]
 
-
-def blas_threads():
-    """Of NumPy and SciPy: where other tests have loaded faiss, its own BLAS is none of ours."""
-    libraries = ThreadpoolController().select(user_api="blas").info()
-    return [found["num_threads"] for found in libraries if "faiss" not in found["filepath"]]
+def library_threads():
+    """Numbers of threads of BLAS and OpenMP, of the latter for the thread that asks."""
+    return [found["num_threads"] for found in ThreadpoolController().info()]
 
 
 @pytest.fixture
-def two_blas_threads():
-    with threadpool_limits(2, user_api="blas"):
+def two_threads():
+    with threadpool_limits(2):
         yield
 
 
-@pytest.mark.usefixtures("two_blas_threads")
+@pytest.mark.usefixtures("two_threads")
 def test_the_limit_holds_until_the_last_one_leaves():
-    before = blas_threads()
-    with one_blas_thread():
-        with one_blas_thread():
-            assert set(blas_threads()) == {1}
-        assert set(blas_threads()) == {1}
-    assert blas_threads() == before
+    before = library_threads()
+    with one_library_thread():
+        with one_library_thread():
+            assert set(library_threads()) == {1}
+        assert set(library_threads()) == {1}
+    assert library_threads() == before
 
 
-@pytest.mark.usefixtures("two_blas_threads")
+@pytest.mark.usefixtures("two_threads")
 def test_limits_that_overlap_on_threads_are_lifted_in_the_end():
-    before = blas_threads()
+    before = library_threads()
     first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
     seen = []
 
     def first():
-        with one_blas_thread():
+        with one_library_thread():
             first_is_in.set()
             second_is_in.wait(10)
         first_is_out.set()
 
     def second():
         first_is_in.wait(10)
-        with one_blas_thread():
+        with one_library_thread():
             second_is_in.set()
             first_is_out.wait(10)
-            seen.extend(blas_threads())
+            seen.extend(library_threads())
 
     threads = [threading.Thread(target=target) for target in (first, second)]
     for thread in threads:
@@ -78,19 +66,99 @@ def test_limits_that_overlap_on_threads_are_lifted_in_the_end():
     for thread in threads:
         thread.join()
     assert set(seen) == {1}
-    assert blas_threads() == before
+    assert library_threads() == before
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_every_thread_has_its_own_limit_of_openmp():
+    """Another thread that computes nothing keeps the threads it has."""
+    entered, asked = threading.Event(), threading.Event()
+
+    def compute():
+        with one_library_thread():
+            entered.set()
+            asked.wait(10)
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    entered.wait(10)
+    info = ThreadpoolController().select(user_api="openmp").info()
+    asked.set()
+    thread.join()
+    assert {found["num_threads"] for found in info} == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_an_error_lifts_the_limit():
+    @on_own_threads
+    def fail():
+        raise KeyboardInterrupt(*library_threads())
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fail()
+    assert set(caught.value.args) == {1}
+    assert set(library_threads()) == {2}
+    with pytest.raises(ValueError, match="n_jobs=0"), computing(n_jobs=0):
+        pass
+    assert set(library_threads()) == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_many_calls_at_a_time_leave_everything_as_it_was():
+    seen = []
+
+    @on_own_threads
+    def compute(depth):
+        seen.append(max(library_threads()))
+        if depth:
+            compute(depth - 1)
+        elif len(seen) % 3 == 0:
+            raise ValueError("a part fails")
+
+    def work():
+        for _ in range(10):
+            with suppress(ValueError):
+                compute(2)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 120
+    assert set(seen) == {1}
+    assert set(library_threads()) == {2}
+
+
+def test_libraries_that_come_with_a_module_are_found(monkeypatch):
+    known = _libraries(shared=True)
+    assert _libraries(shared=True) is known
+    monkeypatch.setitem(sys.modules, "a_module_with_a_library", sys)
+    assert _libraries(shared=True) is not known
+
+
+def test_cores_are_counted_only_where_somebody_asks(monkeypatch):
+    counted = []
+    monkeypatch.setattr(
+        "vicinal.neighborhood.threads.joblib.cpu_count", lambda: counted.append(3) or 3
+    )
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with computing():
+        assert counted == []
+        assert current_n_threads() == current_n_threads() == 3
+        assert counted == [3]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.usefixtures("two_blas_threads")
+@pytest.mark.usefixtures("two_threads")
 def test_a_forked_child_is_not_limited():
     reading, writing = os.pipe()
-    with one_blas_thread():
+    with one_library_thread():
         child = os.fork()
         if child == 0:
-            os.write(writing, bytes([max(blas_threads())]))
-            with one_blas_thread():
+            os.write(writing, bytes([min(library_threads())]))
+            with one_library_thread():
                 pass
             os._exit(0)
         os.waitpid(child, 0)
@@ -105,7 +173,7 @@ def test_methods_compute_on_their_own_number_of_threads():
 
         @on_own_threads
         def fit(self):
-            return current_n_threads(), max(blas_threads())
+            return current_n_threads(), max(library_threads())
 
     assert Estimator().fit() == (3, 1)
     assert current_n_threads() == 1
@@ -132,23 +200,6 @@ def test_products_have_the_same_bits_at_any_number_of_threads(dtype):
     rtol = 1e-10 if dtype == np.float64 else 1e-2
     assert_allclose(found[0][0], X @ M, rtol=rtol, atol=1e-4)
     assert_allclose(found[0][1], X.T @ Y, rtol=rtol, atol=1e-2)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_fits_have_the_same_bits_at_any_number_of_threads(model):
-    X, y = load_digits(return_X_y=True)
-    found = []
-    for n_jobs, n_blas in ((1, 2), (2, 2), (2, 1)):
-        if hasattr(model, "n_jobs"):
-            model.set_params(n_jobs=n_jobs)
-        with threadpool_limits(n_blas, user_api="blas"):
-            with pytest.warns(ConvergenceWarning):
-                model.fit(X, y)
-            found.append((model.components_, model.score(X, y) if hasattr(model, "score") else 0))
-            assert set(blas_threads()) == {n_blas}
-    for components, score in found:
-        assert_array_equal(components, found[0][0])
-        assert score == found[0][1]
 
 
 def test_functions_compute_on_the_threads_they_are_asked_to():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from vicinal.divergence.divergences import Divergence
 from vicinal.divergence.gaussians import LocalGaussians
-from vicinal.neighborhood.threads import effective_n_threads, one_blas_thread, run_in_order
+from vicinal.neighborhood.threads import effective_n_threads, one_library_thread, run_in_order
 
 __all__ = ["ENGINES", "Comparison"]
 
@@ -215,7 +215,7 @@ class Comparison:
     # ------------------------------------------------------------------- how they are computed
 
     def _run(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
-        with one_blas_thread():
+        with one_library_thread():
             return list(run_in_order(work, tasks, effective_n_threads(self.n_jobs)))
 
     def _ready(self, P: LocalGaussians, Q: LocalGaussians | None) -> _Ready:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.divergence.covariance import COVARIANCES, Spectrum
-from vicinal.neighborhood.threads import effective_n_threads, one_blas_thread, run_in_order
+from vicinal.neighborhood.threads import effective_n_threads, one_library_thread, run_in_order
 
 __all__ = ["KINDS", "LocalGaussians", "Neighborhoods", "fit_gaussians"]
 
@@ -155,7 +155,7 @@ def fit_gaussians(
         near = Neighborhoods(*(part[rows] for part in neighborhoods))
         return _fit_part(X, queries[rows].astype(np.float64), near, kind, gamma)
 
-    with one_blas_thread():
+    with one_library_thread():
         found = run_in_order(fit_part, parts, effective_n_threads(n_jobs))
         gaussians = _gathered(found, parts, len(queries))
     _check_definite(gaussians, kind, gamma)

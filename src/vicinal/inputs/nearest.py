@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from vicinal.compiling.libraries import importing
-from vicinal.neighborhood.threads import effective_n_threads, openmp_threads
+from vicinal.neighborhood.threads import current_n_threads, effective_n_threads, run_in_order
 
 __all__ = [
     "Nearest",
     "approximately_nearest",
     "nearest",
     "nearest_neighbor_descent",
+    "search",
     "squared_distances",
     "within",
 ]
@@ -39,9 +40,12 @@ _LEAST_NEIGHBORS = 30
 # Numbers held at a time.
 _BLOCK_NUMBERS = 8_000_000
 
-# Multiplications of a search that is worth more than one thread, and at most between two moments at
-# which Ctrl-C is heard.
-_THREAD_WORK, _MOST_WORK = 200_000_000, 2_000_000_000
+# Multiplications in a tile of queries, which is worth a thread; of a query, where scikit-learn has
+# trees; and the least queries that products of matrices are fast for.
+_TILE_WORK, _TREE_WORK, _LEAST_QUERIES = 200_000_000, 100_000, 128
+
+# Dimensions above which scikit-learn looks at all keys.
+_MOST_TREE_DIMENSIONS = 15
 
 # A larger radius takes in all there is: its square is still a number.
 _LARGEST = 1e150
@@ -71,6 +75,7 @@ def nearest(
     own : ndarray of int, shape (n_queries,), optional
         A key that does not count for each query; -1: none.
     n_jobs : int, optional
+        Number of threads. None: those of whoever computes. The result does not depend on it.
     tell : callable, optional
         Is told of queries that have been looked at, each time how many more.
 
@@ -93,30 +98,42 @@ def nearest(
         return _nearest_of_few(keys, queries, k, own)
     center = _center(keys)
     near_zero, asked = keys - center, queries - center  # products of large numbers lose digits
-    index = NearestNeighbors(n_jobs=_workers(n_jobs)).fit(near_zero)
-    norms, work = _norms(asked), keys.size
-    n_threads = effective_n_threads(n_jobs) if work * len(queries) > _THREAD_WORK else 1
+    index, norms = NearestNeighbors().fit(near_zero), _norms(asked)
     open_rows, wanted = np.arange(len(queries)), min(k + _SPARE, len(keys))
+
+    def look(rows: NDArray) -> NDArray:
+        """Queries for which more must be looked at than are wanted now."""
+        found = index.kneighbors(asked[rows], wanted, return_distance=False)
+        exact = _exact(keys, queries[rows], found, own[rows])
+        order = np.lexsort((found, exact), axis=1)[:, :k]
+        positions[rows] = np.take_along_axis(found, order, axis=1)
+        squared[rows] = np.take_along_axis(exact, order, axis=1)
+        farthest = np.where(np.isfinite(exact), exact, 0.0).max(axis=1)
+        # Errors are those of keys as near as that: one far away from all changes nothing.
+        slack = _SLACK * (norms[rows] + farthest)
+        return rows[squared[rows, -1] + slack >= farthest]
+
     while len(open_rows):
+        tiles = list(_parts(open_rows, wanted, _queries_per_tile(*keys.shape)))
         left = []
-        for rows in _parts(open_rows, wanted, work):
-            with openmp_threads(n_threads):
-                found = index.kneighbors(asked[rows], wanted, return_distance=False)
-            exact = _exact(keys, queries[rows], found, own[rows])
-            order = np.lexsort((found, exact), axis=1)[:, :k]
-            positions[rows] = np.take_along_axis(found, order, axis=1)
-            squared[rows] = np.take_along_axis(exact, order, axis=1)
-            farthest = np.where(np.isfinite(exact), exact, 0.0).max(axis=1)
-            # Errors are those of keys as near as that: one far away from all changes nothing.
-            slack = _SLACK * (norms[rows] + farthest)
-            left.append(rows[squared[rows, -1] + slack >= farthest])
+        for rows, more in zip(tiles, run_in_order(look, tiles, _n_threads(n_jobs)), strict=True):
+            left.append(more)
             if tell is not None:
-                tell(len(rows) - len(left[-1]))
+                tell(len(rows) - len(more))
         open_rows = np.concatenate(left)
         if wanted == len(keys):
             break
         wanted = min(_GROWTH * wanted, len(keys))
     return positions, squared
+
+
+def search(index: NearestNeighbors, queries: NDArray, k: int) -> tuple[NDArray, NDArray]:
+    """Distances to the k nearest of `index`, and positions, as ``kneighbors``: tiles on threads."""
+    most = _queries_per_tile(index.n_samples_fit_, index.n_features_in_)
+    tiles = list(_parts(np.arange(len(queries)), k, most))
+    found = run_in_order(lambda rows: index.kneighbors(queries[rows], k), tiles, _n_threads(None))
+    distances, positions = zip(*found, strict=True)
+    return np.concatenate(distances), np.concatenate(positions)
 
 
 def _nearest_of_few(keys: NDArray, queries: NDArray, k: int, own: NDArray) -> Nearest:
@@ -133,15 +150,21 @@ def within(
     """Positions of all keys at most `radius` from each query, in order."""
     center, radius = _center(keys), min(radius, _LARGEST)
     near_zero, asked = keys - center, queries - center
-    index = NearestNeighbors(n_jobs=_workers(n_jobs)).fit(near_zero)
+    index = NearestNeighbors().fit(near_zero)
     norms, found = _norms(asked), [np.empty(0, dtype=np.intp)] * len(queries)
-    for rows in _parts(np.argsort(norms, kind="stable"), len(keys)):
+
+    def look(rows: NDArray) -> None:
         # A little farther, for the errors of products; differences then decide.
         reach = np.sqrt(radius**2 + _SLACK * (norms[rows].max() + radius**2))
         nearly = index.radius_neighbors(asked[rows], reach, return_distance=False)
         for row, near in zip(rows, nearly, strict=True):
             apart = _norms(keys[near].astype(np.float64) - queries[row])
             found[row] = np.sort(near[apart <= radius**2])
+
+    by_norm = np.argsort(norms, kind="stable")
+    tiles = list(_parts(by_norm, len(keys), _queries_per_tile(*keys.shape)))
+    for _ in run_in_order(look, tiles, _n_threads(n_jobs)):
+        pass
     return found
 
 
@@ -210,6 +233,17 @@ def _workers(n_jobs: int | None) -> int | None:
     return n_jobs if n_jobs is None or n_jobs < 0 else min(n_jobs, joblib.cpu_count())
 
 
+def _n_threads(n_jobs: int | None) -> int:
+    """Of `n_jobs`; None: those of whoever computes."""
+    return current_n_threads() if n_jobs is None else effective_n_threads(n_jobs)
+
+
+def _queries_per_tile(n_keys: int, d: int) -> int:
+    """Queries that are worth a thread: their number depends on the keys alone."""
+    work = n_keys * d if d > _MOST_TREE_DIMENSIONS else min(n_keys * d, _TREE_WORK)
+    return max(_LEAST_QUERIES, _TILE_WORK // max(1, work))
+
+
 def _center(keys: NDArray) -> NDArray:
     """The median of some: where most of them are, whatever a few others may be."""
     return np.median(keys[:: max(1, len(keys) // _CENTER_ROWS)].astype(np.float64), axis=0)
@@ -233,7 +267,7 @@ def _norms(points: NDArray) -> NDArray:
     return np.einsum("nd,nd->n", points, points)
 
 
-def _parts(rows: NDArray, width: int, work: int = 1) -> Iterator[NDArray]:
-    step = max(1, min(_BLOCK_NUMBERS // width, _MOST_WORK // max(1, work)))
+def _parts(rows: NDArray, width: int, most: int) -> Iterator[NDArray]:
+    step = max(1, min(most, _BLOCK_NUMBERS // width))
     for start in range(0, len(rows), step):
         yield rows[start : start + step]

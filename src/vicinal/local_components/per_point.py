@@ -19,9 +19,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from vicinal.fitting import EM, Validation, few_updates
+from vicinal.inputs.nearest import nearest
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions
 from vicinal.local_components.equations import Shape
@@ -199,27 +199,25 @@ def neighborhood_covariances(points: WeightedPoints, n_neighbors: int) -> NDArra
     X, counts = points.X, points.counts
     n, d = X.shape
     n_neighbors = min(n_neighbors, n - 1)
-    index = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(X)  # one finds itself
+    others, _ = nearest(X, X, n_neighbors, np.arange(n))
     out = np.empty((n, d, d))
     step = max(1, _BLOCK_NUMBERS // (d * (n_neighbors + 1)))
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
-        nearest = np.column_stack([rows, index.kneighbors(X[rows], return_distance=False)])
-        out[rows] = _weighted_covariances(X[nearest], _shares(nearest, counts, n_neighbors))
+        members = np.column_stack([rows, others[rows]])
+        out[rows] = _weighted_covariances(X[members], _shares(counts[members]))
     traces = np.trace(out, axis1=1, axis2=2)
     size = max(float(counts @ traces) / (points.total * d), np.finfo(float).tiny)
     return (n_neighbors * out / size + np.eye(d)) / (n_neighbors + 1)
 
 
-def _shares(nearest: NDArray, counts: NDArray, n_neighbors: int) -> NDArray:
-    """How often each of the nearest is counted until, with the point itself, all places are taken.
+def _shares(counts: NDArray) -> NDArray:
+    """How often each is counted, the point itself first, until as many places are taken as members.
 
-    `nearest` begins with the point itself, which may come again: `kneighbors` does not know it.
+    `counts` of shape (n, n_members).
     """
-    weights = counts[nearest]
-    weights[:, 1:] *= nearest[:, 1:] != nearest[:, :1]
-    before = np.cumsum(weights, axis=1) - weights
-    return np.clip(n_neighbors + 1.0 - before, 0.0, weights)
+    before = np.cumsum(counts, axis=1) - counts
+    return np.clip(counts.shape[1] - before, 0.0, counts)
 
 
 def _weighted_covariances(members: NDArray, shares: NDArray) -> NDArray:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from vicinal.fitting import Draws, split
+from vicinal.inputs.nearest import search
 
 __all__ = ["BATCHINGS", "Batches", "farthest_point_clusters", "projection_clusters"]
 
@@ -90,7 +91,7 @@ def farthest_point_clusters(Z: NDArray, size: int, rng: np.random.Generator) -> 
     while (cluster < 0).any():
         waiting, open_ = np.flatnonzero(cluster < 0), np.flatnonzero(room > 0)
         neighbors = NearestNeighbors(n_neighbors=1).fit(Z[centers[open_]])
-        distance, nearest = neighbors.kneighbors(Z[waiting])
+        distance, nearest = search(neighbors, Z[waiting], 1)
         choice = open_[nearest[:, 0]]
         order = np.lexsort((distance[:, 0], choice))
         first = np.searchsorted(choice[order], choice[order])

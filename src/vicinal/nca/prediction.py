@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from vicinal.inputs.nearest import nearest_neighbor_descent
+from vicinal.inputs.nearest import nearest_neighbor_descent, search
 from vicinal.inputs.points import LabeledPoints
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.calibration import CERTAIN, Calibration
@@ -129,8 +129,8 @@ def nearest_index(keys: NDArray, n_neighbors: int, n_jobs: int | None) -> Any:
     Approximate, by nearest neighbor descent, where there are many keys.
     """
     if len(keys) <= _EXACT_SEARCH_UP_TO:
-        exact = NearestNeighbors(n_jobs=n_jobs).fit(keys)
-        return lambda queries, k: exact.kneighbors(queries, k)[::-1]
+        exact = NearestNeighbors().fit(keys)
+        return lambda queries, k: search(exact, queries, k)[::-1]
     who = f"n_neighbors={n_neighbors} with more than {_EXACT_SEARCH_UP_TO} training points"
     descent = nearest_neighbor_descent(who, ", or set n_neighbors=None")
     index = descent(keys.astype(np.float32), n_neighbors, n_jobs)

@@ -16,7 +16,7 @@ from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.shared_numbers import LawNumbers
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.sweeps import LawIn
-from vicinal.neighborhood.threads import one_blas_thread
+from vicinal.neighborhood.threads import one_library_thread
 from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine
 
 __all__ = ["BlockedEngine"]
@@ -68,7 +68,7 @@ class BlockedEngine(TiledEngine):
         return dtype if _product_error(dtype, reach) < _SINGLE_ERROR else np.float64
 
     def _limits(self) -> AbstractContextManager[Any]:
-        return one_blas_thread()
+        return one_library_thread()
 
     def _law_in(self, law: Law, d: int) -> LawNumbers | LawIn:
         """The law in d dimensions, as the sweeps of this engine take it."""

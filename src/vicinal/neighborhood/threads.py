@@ -1,16 +1,19 @@
 """Tiles on threads: the same tiles and the same order of merging at any number of threads.
 
-BLAS divides a product among its own threads in ways that change the last bits, so it gets one
-thread wherever we compute (`computing`), and large products are cut into tiles of ours.
+BLAS divides a product among its own threads in ways that change the last bits, and loops of OpenMP
+(scikit-learn's searches for neighbors) merge in ways that change the order of ties; where little is
+to be done both lose more time than they gain. So both get one thread wherever we compute
+(`computing`), and what is large is cut into tiles of ours.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, wraps
+from functools import cached_property, lru_cache, wraps
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -23,17 +26,13 @@ __all__ = [
     "current_n_threads",
     "effective_n_threads",
     "on_own_threads",
-    "one_blas_thread",
-    "openmp_threads",
+    "one_library_thread",
     "run_in_order",
 ]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-# Of the estimator or function that computes; threads of a pool begin with 1.
-_n_threads: ContextVar[int] = ContextVar("n_threads", default=1)
 
 
 def effective_n_threads(n_jobs: int | None) -> int:
@@ -43,15 +42,18 @@ def effective_n_threads(n_jobs: int | None) -> int:
     says so (as joblib's workers do), like scikit-learn's own compiled loops.
     Negative numbers count back from all cores, as in joblib.
     """
-    cores = joblib.cpu_count()
+    _check_n_jobs(n_jobs)
     if n_jobs is None:
-        limit = os.environ.get("OMP_NUM_THREADS", "")
+        cores, limit = joblib.cpu_count(), os.environ.get("OMP_NUM_THREADS", "")
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+    return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
+
+
+def _check_n_jobs(n_jobs: int | None) -> None:
     is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if not is_whole or n_jobs == 0:
+    if n_jobs is not None and (not is_whole or n_jobs == 0):
         kind = ValueError if is_whole else TypeError
         raise kind(f"n_jobs={n_jobs!r} must be a number of threads, -1 for all cores, or None.")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def run_in_order(
@@ -68,7 +70,7 @@ def run_in_order(
     pool = ThreadPoolExecutor(min(n_threads, len(tasks)), thread_name_prefix="vicinal")
 
     def alone(task: Task) -> Result:
-        with one_blas_thread():
+        with one_library_thread():
             return work(task)
 
     try:
@@ -77,16 +79,24 @@ def run_in_order(
         pool.shutdown(cancel_futures=True)
 
 
+def _libraries(shared: bool) -> ThreadpoolController:
+    """BLAS and OpenMP: those with one number of threads for the process, or one per thread."""
+    # A library comes with a module: where there are new ones, it is time to look again.
+    return _loaded_libraries(shared, len(sys.modules))
+
+
 @lru_cache(maxsize=2)
-def _blas(shared: bool) -> ThreadpoolController:
-    """BLAS libraries with one number of threads for the process, or one per calling thread."""
-    found = ThreadpoolController().select(user_api="blas")
+def _loaded_libraries(shared: bool, n_modules: int) -> ThreadpoolController:
+    found = ThreadpoolController()
     found.lib_controllers = [
-        library
-        for library in found.lib_controllers
-        if shared is (getattr(library, "threading_layer", None) != "openmp")
+        library for library in found.lib_controllers if shared is not _counts_per_thread(library)
     ]
     return found
+
+
+def _counts_per_thread(library: Any) -> bool:
+    """Whether every thread that calls the library has its own number of threads there."""
+    return "openmp" in (library.user_api, getattr(library, "threading_layer", None))
 
 
 def _take_control() -> None:
@@ -101,46 +111,54 @@ def _take_control() -> None:
         clear(force=True)
 
 
-class _OneBlasThread:
+class _Inside(threading.local):
+    """How often this thread is inside, and what it found."""
+
+    depth = 0
+    limit: Any = None
+
+
+class _OneLibraryThread:
     """A limit that holds from the first to come until the last to go, whatever thread they are on.
 
     Where BLAS has one number of threads for the whole process, limits that are set and restored
-    on several threads at once would restore each other's.
+    on several threads at once would restore each other's. OpenMP has one for each thread.
     """
 
     def __init__(self) -> None:
         self._begin()
 
     def _begin(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
+        self._lock, self._depth = threading.Lock(), 0
         self._limit: Any = None
-        self._own = threading.local()
+        self._own = _Inside()
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._inside == 0:
+            if self._depth == 0:
                 _take_control()
-                self._limit = _blas(shared=True).limit(limits=1)
-            self._inside += 1
-        if _blas(shared=False).lib_controllers:
-            self._own_limits.append(_blas(shared=False).limit(limits=1))
+                self._limit = _libraries(shared=True).limit(limits=1)
+            self._depth += 1
+        if self._own.depth == 0:
+            self._own.limit = _libraries(shared=False).limit(limits=1)
+        self._own.depth += 1
 
     def __exit__(self, *_: object) -> None:
-        if self._own_limits:
-            self._own_limits.pop().restore_original_limits()
+        # A child of a fork leaves what only its parent has entered.
+        self._own.depth = max(0, self._own.depth - 1)
+        if self._own.depth == 0:
+            self._restore_own()
         with self._lock:
-            self._inside = max(0, self._inside - 1)
-            if self._inside == 0:
-                self._restore()
+            self._depth = max(0, self._depth - 1)
+            if self._depth == 0:
+                self._restore_shared()
 
-    @property
-    def _own_limits(self) -> list[Any]:
-        """Of this thread, where libraries have a number of threads for each."""
-        if not hasattr(self._own, "limits"):
-            self._own.limits = []
-        return self._own.limits
+    def _restore_own(self) -> None:
+        limit, self._own.limit = self._own.limit, None
+        if limit is not None:
+            limit.restore_original_limits()
 
-    def _restore(self) -> None:
+    def _restore_shared(self) -> None:
         limit, self._limit = self._limit, None
         if limit is not None:
             _take_control()
@@ -149,50 +167,53 @@ class _OneBlasThread:
 
     def after_fork(self) -> None:
         """In a child nobody is inside but for the thread that forked, which may not return."""
-        limit = self._limit
+        self._restore_own()
+        self._restore_shared()
         self._begin()
-        self._limit = limit
-        self._restore()
 
 
-_one_blas_thread = _OneBlasThread()
+_one_library_thread = _OneLibraryThread()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_one_blas_thread.after_fork)
+    os.register_at_fork(after_in_child=_one_library_thread.after_fork)
 
 
-def one_blas_thread() -> _OneBlasThread:
-    """Keep BLAS to one thread, as long as anybody is inside."""
-    return _one_blas_thread
+def one_library_thread() -> _OneLibraryThread:
+    """Keep BLAS, and OpenMP where this thread calls it, to one thread while anybody is inside."""
+    return _one_library_thread
 
 
-@lru_cache(maxsize=1)
-def _openmp() -> ThreadpoolController:
-    """Libraries whose loops run on threads of OpenMP, scikit-learn's among them."""
-    return ThreadpoolController().select(user_api="openmp")
+class _Team:
+    """The threads that somebody who computes was given, counted when first asked for."""
+
+    def __init__(self, n_jobs: int | None) -> None:
+        _check_n_jobs(n_jobs)
+        self._n_jobs = n_jobs
+
+    @cached_property
+    def n_threads(self) -> int:
+        # Cores are counted in longer than small predictions take.
+        return effective_n_threads(self._n_jobs)
 
 
-def openmp_threads(n_threads: int) -> AbstractContextManager[None]:
-    """Keep loops on threads of OpenMP to so many, which changes no bit of theirs.
-
-    Small ones are many times slower on all cores than on one where others use these, too.
-    """
-    return _openmp().limit(limits=n_threads)
+# Of the estimator or function that computes; threads of a pool begin with 1.
+_team: ContextVar[_Team | None] = ContextVar("team", default=None)
 
 
 @contextmanager
 def computing(n_jobs: int | None = None) -> Iterator[None]:
-    """BLAS on one thread, and tiles of ours on `n_jobs`, which changes no bit."""
-    token = _n_threads.set(effective_n_threads(n_jobs))
+    """BLAS and OpenMP on one thread, and tiles of ours on `n_jobs`, which changes no bit."""
+    token = _team.set(_Team(n_jobs))
     try:
-        with one_blas_thread():
+        with one_library_thread():
             yield
     finally:
-        _n_threads.reset(token)
+        _team.reset(token)
 
 
 def current_n_threads() -> int:
     """Number of threads that whoever computes here was given."""
-    return _n_threads.get()
+    team = _team.get()
+    return 1 if team is None else team.n_threads
 
 
 def on_own_threads(function: Function) -> Function:
