@@ -1,0 +1,1 @@
+"""NeighborhoodComponents with nothing said beside what users would pick instead."""

@@ -1,0 +1,94 @@
+"""Tables of all cells, and in how many the default is as good as the best."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.common.means import Mean
+from benchmarks.common.pages import Page
+from benchmarks.common.records import Records
+from benchmarks.defaults.methods import METHODS, Method
+
+# Not a rule of neighbors: its log-loss is shown, but is no yardstick for theirs.
+OTHER_RULES = ("LDA",)
+
+
+class Cell(NamedTuple):
+    """Scores of all methods by split, of a set at full rank or in two dimensions."""
+
+    name: str
+    d: str
+    accuracy: dict[str, np.ndarray]
+    log_loss: dict[str, np.ndarray]
+    failures: dict[str, str]
+
+    @property
+    def best(self) -> str:
+        """The most accurate of the others."""
+        others = [name for name in self.accuracy if name != "default"]
+        return max(others, key=lambda name: self.accuracy[name].mean())
+
+    @property
+    def is_as_good(self) -> bool:
+        """Whether the default is within one standard error of the best, or above it."""
+        ours, best = self.accuracy["default"], self.accuracy[self.best]
+        n = min(len(ours), len(best))
+        apart = Mean.of(ours[:n] - best[:n])  # of the same splits
+        return apart.value >= -(apart.error or 0.0)
+
+    @property
+    def is_surest(self) -> bool:
+        """Whether its log-loss is the lowest of all rules of neighbors."""
+        rules = [name for name in self.log_loss if name not in OTHER_RULES]
+        return min(rules, key=lambda name: self.log_loss[name].mean()) == "default"
+
+
+def cell_of(records: Records, name: str, d: str, splits: int) -> Cell:
+    accuracy, log_loss, failures = {}, {}, {}
+    for method in METHODS:
+        rows = [records.get((name, d, seed, method.name)) for seed in range(splits)]
+        known = [row for row in rows if row is not None and "accuracy" in row]
+        if known:
+            accuracy[method.name] = np.array([row["accuracy"] for row in known])
+            log_loss[method.name] = np.array([row["log_loss"] for row in known])
+        elif any(row is not None for row in rows):
+            failures[method.name] = next(row["failure"] for row in rows if row is not None)
+    return Cell(name, d, accuracy, log_loss, failures)
+
+
+def report(page: Page, records: Records, names: Sequence[str], splits: int) -> None:
+    """Accuracies, log-losses, and the count."""
+    cells = [cell_of(records, name, d, splits) for d in ("full", "2") for name in names]
+    cells = [cell for cell in cells if "default" in cell.accuracy and len(cell.accuracy) > 1]
+    for d, what in (("full", "full rank"), ("2", "two dimensions")):
+        methods = [method for method in METHODS if d in method.cells]
+        mine = [cell for cell in cells if cell.d == d]
+        page.say(f"\n## Accuracy, {what}\n")
+        _table(page, mine, methods, "accuracy")
+        page.say(f"\n## Log-loss, {what}\n")
+        _table(page, mine, methods, "log_loss")
+    good, sure = sum(c.is_as_good for c in cells), sum(c.is_surest for c in cells)
+    page.say(
+        f"\n**The default is within one (paired) standard error of the most accurate other method, "
+        f"or above it, in {good} of {len(cells)} cells; its log-loss is the lowest of all rules of "
+        f"neighbors in {sure}.**"
+    )
+    for cell in cells:
+        if not cell.is_as_good:
+            page.say(f"\nBehind: {cell.name}, d = {cell.d} ({cell.best}).")
+
+
+def _table(page: Page, cells: Sequence[Cell], methods: Sequence[Method], which: str) -> None:
+    row = page.table(["set", *(method.name for method in methods)])
+    for cell in cells:
+        row(cell.name, *(_words(cell, method.name, which) for method in methods))
+
+
+def _words(cell: Cell, name: str, which: str) -> str:
+    values = getattr(cell, which).get(name)
+    if values is None:
+        return cell.failures.get(name, "")
+    if which == "accuracy":
+        return Mean.of_shares(values).words()
+    return Mean.of(values).words(2)
