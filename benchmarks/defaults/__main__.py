@@ -30,8 +30,8 @@ five folds among 1, 3, 5, 7, 9, 15, 25. RCA: our start with the rule exp(-r²). 
 `regularization=0`, by that rule. scikit-learn's NCA with its defaults, LMNN (metric-learn) with 3
 targets, 200 updates, its rate chosen on a validation part; {seconds:g} s at most for a fit.
 Settings of the default were chosen on other splits (seeds 1000 to 1003), of thirteen of these
-sets and two others (docs/decisions/0017). Left out of the 23 sets: usps_roweis (usps is here), bupa (its label
-marks a split of the data) and lymphography (nominal codes).
+sets and two others (docs/decisions/0017). Left out of the 23 sets: usps_roweis (usps is here),
+bupa (its label marks a split of the data) and lymphography (nominal codes).
 """
 
 
