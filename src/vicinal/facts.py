@@ -173,6 +173,16 @@ def _solver(model: BaseEstimator) -> str:
     return f"{recipe['solver']}, {recipe['batching']} batches{size} ({recipe['reason']})"
 
 
+def _penalty(model: BaseEstimator) -> str:
+    recipe = getattr(model, "recipe_", {})
+    if "regularization" not in recipe:
+        return ""
+    by_folds = ", by folds" if hasattr(model, "path_") else ""
+    if recipe["regularization"] is None:
+        return f"none: no map that was learned predicts better than the start{by_folds}"
+    return f"{number(recipe['regularization'])}{by_folds}"
+
+
 def _engine(model: BaseEstimator) -> str:
     if not hasattr(model, "engine_"):
         return ""
@@ -224,6 +234,7 @@ FACTS = (
     _of_attribute("Validation score", "validation_score_"),
     _of_attribute("Background share", "background_"),
     _of_attribute("Global optimum", "is_global_optimum_"),
+    Fact("Penalty", _penalty),
     Fact("Solver", _solver, _attributes("solver_")),
     _of_attribute("Updates", "n_iter_"),
     _of_attribute("Converged", "converged_"),

@@ -1,6 +1,6 @@
 """What a fit decides before it learns: the dimension, the penalty, the size of neighborhoods."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ class Decision:
     ----------
     n_components : int
     choice : Choice
+    otherwise : Choice or None
+        The best without learning, for a choice whose map collapses.
     path : dict or None
         What was tried; None where nothing was.
     dimensions : dict or None
@@ -34,6 +36,7 @@ class Decision:
 
     n_components: int
     choice: Choice
+    otherwise: Choice | None = None
     path: dict[str, Any] | None = None
     dimensions: dict[str, NDArray] | None = None
 
@@ -77,8 +80,7 @@ def _with_dimension(folds: "_Folds", dimensions: list[int]) -> Decision:
     best = int(accuracy.argmax())
     smallest = int((accuracy >= accuracy[best] - errors[best]).argmax())
     known = {"n_components": np.array(dimensions), "accuracy": accuracy, "accuracy_error": errors}
-    found = decisions[smallest]
-    return Decision(found.n_components, found.choice, found.path, known)
+    return replace(decisions[smallest], dimensions=known)
 
 
 @dataclass(frozen=True)
@@ -104,4 +106,7 @@ class _Folds:
         unit = penalty_unit(self.data.moments(len(self.settings.classes_)))
         if trials is None:
             return Decision(n_components, Choice(AS_GIVEN, USUAL_PENALTY * unit))
-        return Decision(n_components, *choose(trials, unit))
+        choice, path = choose(trials, unit)
+        starts = trials.unlearned()
+        otherwise = None if starts is None else choose(starts, unit)[0]
+        return Decision(n_components, choice, otherwise, path)

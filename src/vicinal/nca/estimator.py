@@ -10,30 +10,28 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from vicinal.fitting import Outcome, Reason, Validation, run
+from vicinal.fitting import Outcome
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
 from vicinal.inputs.points import LabeledPoints
-from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.inputs.units import check_reach
 from vicinal.metric import LinearMapMixin
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
 from vicinal.nca.criteria import CRITERIA
 from vicinal.nca.decision import decide
 from vicinal.nca.equations import Objective
-from vicinal.nca.learning import NeighborhoodProblem, TrainingSet
+from vicinal.nca.fits import Attributes, ChosenFit, Parts
+from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
 from vicinal.nca.preparation import (
-    Preparation,
     plain_objective,
-    prepare,
     start_stream,
     training_set,
 )
-from vicinal.nca.recipe import BATCH_SIZE, Recipe, choose_recipe
-from vicinal.nca.selection import Choice, choose_scale
+from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
+from vicinal.nca.selection import Choice
 from vicinal.neighborhood import Engine, Workload, choose_engine, times
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
@@ -201,10 +199,10 @@ class NeighborhoodComponents(
         Number of updates made; 1 where the start was already optimal.
     history_ : dict of str to ndarray
         "objective", "step" and "time" (seconds) after each update, the start
-        first; with early stopping also "validation", NaN where it was not
-        checked. The step is the norm of the change in the solver's coordinates,
-        in which the start has norm 10. After `partial_fit`: "objective" of each
-        update.
+        first, which stays alone where nothing was learned; with early stopping also
+        "validation", NaN where it was not checked. The step is the norm of the
+        change in the solver's coordinates, in which the start has norm 10. After
+        `partial_fit`: "objective" of each update.
     converged_ : bool
     recipe_ : dict
         What was done: "solver", "batching", "batch_size", "regularization" (λ, or
@@ -355,83 +353,26 @@ class NeighborhoodComponents(
         recipe, rng = choose_recipe(self, len(points)), self._generator()
         data, held_back = training_set(self, points, labels, weights, recipe, rng)
         decision = decide(self, data, recipe, rng)
-        choice = decision.choice
-        recipe = recipe if choice.learns else recipe.without_updates()
-        ready = prepare(self, data, decision.n_components, recipe, rng, choice.init)
-        engine = self._choose_engine(ready.workload(recipe))
-        problem = ready.problem(engine, choice.penalty)
-        validation = None
-        if recipe.early_stopping:
-            validation = problem.validation(held_back, recipe, self.n_iter_no_change, rng)
 
-        def fitted(parameters: NDArray) -> dict[str, Any]:
-            A, logit = ready.coordinates.unpack(parameters)
-            return self._fitted_attributes(A, logit, ready.data, ready.objective, choice)
+        def listen(max_iter: int, fitted: Attributes) -> ScikitLearnCallbacks:
+            return ScikitLearnCallbacks(self, max_iter, points, targets, fitted)
 
-        listeners = ScikitLearnCallbacks(self, recipe.max_iter, points, targets, fitted)
-        outcome = self._learn(ready, problem, recipe, validation, listeners, rng)
-        if recipe.is_batched and recipe.early_stopping and decision.path is not None:
-            held = TrainingSet(data.features, labels, weights, held_back)
-            choice = self._resized(choice, problem, outcome, held, rng)
-        self._take(outcome, fitted(outcome.parameters))
-        if np.ptp(points, axis=0).any():
-            self._warn_of_a_dead_map()
+        parts = Parts(self._choose_engine, self._fitted_attributes, listen)
+        fit = ChosenFit(self, data, held_back, recipe, decision, rng, parts)
+        found = fit.attempt(decision.choice)
+        if found.reach < _DEAD and decision.otherwise is not None:
+            found = fit.attempt(decision.otherwise)
+        self._take(found.outcome, found.attributes)
+        if found.reach < _DEAD and np.ptp(points, axis=0).any():
+            self._warn_of_a_dead_map(found.reach)
+        choice, recipe = found.choice, found.recipe
         chosen = choice.regularization if choice.learns else None
         self.recipe_ = recipe.report(regularization=chosen, init=choice.init)
         for name, value in decision.attributes.items():
             setattr(self, name, value)
         if recipe.early_stopping:
-            self.validation_score_ = outcome.validation
-        listeners.close(outcome.parameters)
+            self.validation_score_ = found.outcome.validation
         return self
-
-    def _learn(
-        self,
-        ready: Preparation,
-        problem: NeighborhoodProblem,
-        recipe: Recipe,
-        validation: Validation | None,
-        listeners: ScikitLearnCallbacks,
-        rng: np.random.Generator,
-    ) -> Outcome:
-        """The best of `n_init` runs, the first from `init` and the others from random starts."""
-        outcomes: list[Outcome] = []
-        n_runs = self.n_init if recipe.max_iter else 1
-        for number in range(n_runs):
-            start = ready.start if number == 0 else ready.random_start(rng)
-            part = f", start {number + 1} of {n_runs}" if n_runs > 1 else ""
-            outcome = run(
-                problem.solver(recipe, start, validation, rng),
-                start,
-                max_iter=recipe.max_iter,
-                tol=self.tol if recipe.ends_by_gain else None,
-                validation=validation,
-                scheduled=recipe.is_scheduled,
-                callbacks=[listeners],
-                name=f"NeighborhoodComponents{part}",
-                verbose=self.verbose,
-            )
-            outcomes.append(outcome)
-            if outcome.ending.reason is Reason.INTERRUPTED:
-                break  # once, for all runs
-        return max(outcomes, key=lambda found: found.score)
-
-    def _resized(
-        self,
-        choice: Choice,
-        problem: NeighborhoodProblem,
-        outcome: Outcome,
-        held_back: TrainingSet,
-        rng: np.random.Generator,
-    ) -> Choice:
-        """How soft neighborhoods are, by the rows that a batched fit has held back."""
-        A, logit = problem.coordinates.unpack(outcome.parameters)
-        keys = problem.data.subset(MOST_VALIDATION_KEYS, rng)
-        queries = held_back.points(slice(None))
-        scale, calibration = choose_scale(
-            A, logit, problem.objective, keys, queries, problem.engine
-        )
-        return replace(choice, scale=scale, calibration=calibration)
 
     def _take(self, outcome: Outcome, attributes: dict[str, Any]) -> None:
         """Keep what a run found, and nothing of an earlier fit."""
@@ -443,16 +384,14 @@ class NeighborhoodComponents(
         for name, value in attributes.items():
             setattr(self, name, value)
 
-    def _warn_of_a_dead_map(self) -> None:
+    def _warn_of_a_dead_map(self, reach: float) -> None:
         """A map so small that all probabilities are equal is an optimum, but no metric."""
-        reach = float(np.ptp(self._classifier.keys, axis=0).max())
-        if reach < _DEAD:
-            warn_user(
-                "NeighborhoodComponents has learned a map that brings all points within "
-                f"{reach:.1g} of each other: all points look alike to it. Use a smaller "
-                f"regularization (it is {self.regularization!r}), or another init.",
-                UserWarning,
-            )
+        warn_user(
+            f"NeighborhoodComponents has learned a map that brings all points within {reach:.1g} "
+            "of each other: all points look alike to it. Use a smaller regularization (it is "
+            f"{self.regularization!r}), or another init.",
+            UserWarning,
+        )
 
     def _choose_engine(self, work: Workload) -> Engine:
         engine, self.engine_reason_ = choose_engine(

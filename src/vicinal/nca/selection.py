@@ -121,6 +121,14 @@ class Trials:
     labels: NDArray
     weights: NDArray
 
+    def unlearned(self) -> "Trials | None":
+        """Those of starts alone, where they were tried."""
+        which = [k for k, share in enumerate(self.shares) if math.isnan(share)]
+        if not which:
+            return None
+        init, shares = tuple(self.init[k] for k in which), tuple(self.shares[k] for k in which)
+        return replace(self, init=init, shares=shares, log_p=self.log_p[which])
+
     @property
     def hits(self) -> NDArray:
         """Whether each is right, shape (K, len(SCALES), n)."""

@@ -125,7 +125,7 @@ class ConvergenceDisplay(BaseDisplay):
         >>> from vicinal import NeighborhoodComponents
         >>> from vicinal.report import ConvergenceDisplay
         >>> X, y = load_iris(return_X_y=True)
-        >>> model = NeighborhoodComponents(n_components=2).fit(X, y)
+        >>> model = NeighborhoodComponents(n_components=2, regularization=0.01).fit(X, y)
         >>> display = ConvergenceDisplay.from_estimator(model, ax=Figure().subplots())
         >>> len(display.lines_["objective"].get_xdata()) == model.n_iter_ + 1
         True

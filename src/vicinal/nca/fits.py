@@ -1,0 +1,146 @@
+"""A fit for what was chosen: from a decision to the best of its runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import Outcome, Reason, Validation, run
+from vicinal.fitting.callbacks import ScikitLearnCallbacks
+from vicinal.inputs.splits import MOST_VALIDATION_KEYS
+from vicinal.nca.decision import Decision
+from vicinal.nca.equations import Objective
+from vicinal.nca.learning import NeighborhoodProblem, TrainingSet
+from vicinal.nca.preparation import Preparation, prepare
+from vicinal.nca.recipe import Recipe
+from vicinal.nca.selection import Choice, choose_scale
+from vicinal.nca.settings import NeighborhoodSettings
+from vicinal.neighborhood import Engine, Workload
+
+__all__ = ["Attributes", "ChosenFit", "Found", "Parts"]
+
+# From parameters of a solver to the attributes of a fitted estimator.
+Attributes = Callable[[NDArray], dict[str, Any]]
+
+
+class Parts(NamedTuple):
+    """What the estimator does for a fit.
+
+    Attributes
+    ----------
+    choose_engine : callable
+    attributes : callable
+        From a map, a logit, rows, an objective and a choice to what transform and predict need.
+    listen : callable
+        From the number of updates, and from parameters to attributes, to scikit-learn's callbacks.
+    """
+
+    choose_engine: Callable[[Workload], Engine]
+    attributes: Callable[[NDArray, float, TrainingSet, Objective, Choice], dict[str, Any]]
+    listen: Callable[[int, Attributes], ScikitLearnCallbacks]
+
+
+class Found(NamedTuple):
+    """What a fit for one choice has found."""
+
+    outcome: Outcome
+    attributes: dict[str, Any]
+    choice: Choice
+    recipe: Recipe
+
+    @property
+    def reach(self) -> float:
+        """How far apart points are in predictions, along the coordinate that tells most."""
+        return float(np.ptp(self.attributes["_classifier"].keys, axis=0).max())
+
+
+@dataclass(frozen=True)
+class ChosenFit:
+    """Rows to learn from and how, for one choice after the other.
+
+    Attributes
+    ----------
+    settings : NeighborhoodSettings
+    data : TrainingSet
+    held_back : ndarray
+        Positions of rows for early stopping.
+    recipe : Recipe
+    decision : Decision
+    rng : numpy.random.Generator
+    parts : Parts
+    """
+
+    settings: NeighborhoodSettings
+    data: TrainingSet
+    held_back: NDArray
+    recipe: Recipe
+    decision: Decision
+    rng: np.random.Generator
+    parts: Parts
+
+    def attempt(self, choice: Choice) -> Found:
+        """Learn the map for a choice, or take the start where it says so."""
+        recipe = self.recipe if choice.learns else self.recipe.without_updates()
+        d = self.decision.n_components
+        ready = prepare(self.settings, self.data, d, recipe, self.rng, choice.init)
+        engine = self.parts.choose_engine(ready.workload(recipe))
+        problem = ready.problem(engine, choice.penalty)
+
+        def attributes(parameters: NDArray, choice: Choice = choice) -> dict[str, Any]:
+            A, logit = ready.coordinates.unpack(parameters)
+            return self.parts.attributes(A, logit, ready.data, ready.objective, choice)
+
+        listeners = self.parts.listen(recipe.max_iter, attributes)
+        outcome = self._best_run(ready, problem, recipe, listeners)
+        if recipe.is_batched and recipe.early_stopping and self.decision.path is not None:
+            choice = self._resized(choice, problem, outcome)
+        listeners.close(outcome.parameters)
+        return Found(outcome, attributes(outcome.parameters, choice), choice, recipe)
+
+    def _best_run(
+        self,
+        ready: Preparation,
+        problem: NeighborhoodProblem,
+        recipe: Recipe,
+        listeners: ScikitLearnCallbacks,
+    ) -> Outcome:
+        """The best of `n_init` runs, the first from `init` and the others from random starts."""
+        settings, rng = self.settings, self.rng
+        validation: Validation | None = None
+        if recipe.early_stopping:
+            patience = settings.n_iter_no_change
+            validation = problem.validation(self.held_back, recipe, patience, rng)
+        outcomes: list[Outcome] = []
+        n_runs = settings.n_init if recipe.max_iter else 1
+        for number in range(n_runs):
+            start = ready.start if number == 0 else ready.random_start(rng)
+            part = f", start {number + 1} of {n_runs}" if n_runs > 1 else ""
+            outcome = run(
+                problem.solver(recipe, start, validation, rng),
+                start,
+                max_iter=recipe.max_iter,
+                tol=settings.tol if recipe.ends_by_gain else None,
+                validation=validation,
+                scheduled=recipe.is_scheduled,
+                callbacks=[listeners],
+                name=f"NeighborhoodComponents{part}",
+                verbose=settings.verbose,
+            )
+            outcomes.append(outcome)
+            if outcome.ending.reason is Reason.INTERRUPTED:
+                break  # once, for all runs
+        return max(outcomes, key=lambda found: found.score)
+
+    def _resized(self, choice: Choice, problem: NeighborhoodProblem, outcome: Outcome) -> Choice:
+        """How soft neighborhoods are, by the rows that a batched fit has held back."""
+        A, logit = problem.coordinates.unpack(outcome.parameters)
+        data = self.data
+        held_back = TrainingSet(data.features, data.labels, data.weights, self.held_back)
+        keys = problem.data.subset(MOST_VALIDATION_KEYS, self.rng)
+        queries = held_back.points(slice(None))
+        scale, calibration = choose_scale(
+            A, logit, problem.objective, keys, queries, problem.engine
+        )
+        return replace(choice, scale=scale, calibration=calibration)
