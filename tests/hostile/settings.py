@@ -26,8 +26,9 @@ _DIVERGENCES = [
 CHOICES = {
     NeighborhoodComponents: {
         **_SEEDS,
-        "n_components": [1, 2, 3, 50],
+        "n_components": [1, 2, 3, 50, "auto"],
         "init": ["rca", "lda", "pca", "identity", "random"],
+        "n_init": [2],
         "objective": ["log"],
         "kernel": ["compact", "student"],
         "degrees_of_freedom": [0.1, 1.0, 1e6, 0.0],
@@ -45,6 +46,10 @@ CHOICES = {
         "engine": ["blocked", "fused", "tree", "adaptive", "radius"],
         "tolerance": [1e-3, 1.0],
         "n_iter_no_change": [1],
+        "validation_every": [1, 1000],
+        "validation_metric": ["accuracy"],
+        "eta0": [1e-3, 1e30],
+        "t0": [1e-6, 1.0],
     },
     LocalComponents: {
         **_SEEDS,

@@ -276,3 +276,32 @@ def test_float32_and_memory_maps(digits, tmp_path):
     from_memory = NeighborhoodComponents(2, **settings).fit(X.astype(np.float32), y)
     assert from_file.components_.dtype == np.float32
     assert_array_equal(from_file.components_, from_memory.components_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rates_of_ascent_can_be_given(digits):
+    X, _, y, _ = digits
+    settings = {**QUICK, "solver": "sgd", "batching": "random", "regularization": 1e-3}
+    searched = NeighborhoodComponents(2, **settings).fit(X, y)
+    given = NeighborhoodComponents(2, eta0=1e-9, t0=1.0, **settings).fit(X, y)
+    step = given.history_["step"]
+    assert (step[1:] < 1e-6).all()  # such rates go nowhere
+    assert searched.history_["step"].max() > 1e-3
+    gradients = step[1:] / (1e-9 / np.arange(1.0, len(step)))
+    assert gradients.max() < 100 * gradients.min()
+    only_t0 = NeighborhoodComponents(2, t0=1e6, **settings).fit(X, y)
+    assert only_t0.history_["step"].max() < searched.history_["step"].max()
+
+
+def test_rows_held_back_are_looked_at_as_often_and_by_what_was_asked_for(digits):
+    X, _, y, _ = digits
+    settings = {**QUICK, "solver": "adam", "batching": "random", "regularization": 1e-3}
+    model = NeighborhoodComponents(
+        2, validation_every=7, validation_metric="accuracy", **settings
+    ).fit(X, y)
+    scores = model.history_["validation"]
+    checked = np.flatnonzero(np.isfinite(scores))
+    assert_array_equal(checked[:-1], np.arange(0, len(scores) - 1, 7)[: len(checked) - 1])
+    _, held_back = hold_back(y, 0.1, NeighborhoodComponents(random_state=0)._generator())
+    assert_allclose(scores[checked] * len(held_back) % 1.0 % 1.0, 0.0, atol=1e-6)
+    assert model.validation_score_ == np.nanmax(scores)

@@ -32,6 +32,9 @@ _OFFSETS = np.logspace(-1, 3, 9)
 # Gradients whose squares are no numbers any more: Adam takes no step for them.
 _NO_GRADIENT = 1e-150
 
+# What the best of these is multiplied by, to look between it and the next on either side.
+_BETWEEN = (10**-0.25, 10**0.25)
+
 # A trial that grows by this factor has failed; going on could only overflow.
 _RUNAWAY = 1e3
 
@@ -175,14 +178,20 @@ def search_offset(
     start: NDArray,
     score: Callable[[NDArray], float],
     n_updates: int,
+    first: float | None = None,
+    offset: float | None = None,
 ) -> tuple[float, float]:
-    """η₀ and the t₀ with the best score after a short run.
+    """η₀ and the t₀ with the best score after a short run: the best of a scale, then refined.
 
-    η₀ makes the first step 10 / t₀ of the start's norm, so that the scale of t₀
-    runs from absurd to timid whatever the units.
+    Nothing is tried where t₀ is given (`offset`). Where η₀ is not (`first`), it makes the first
+    step 10 / t₀ of the start's norm, so that the scale of t₀ runs from absurd to timid whatever
+    the units.
     """
-    norm = float(np.linalg.norm(value_and_gradient(start)[1]))
-    first = 10.0 * float(np.linalg.norm(start)) / norm if norm else 1.0
+    if first is None:
+        norm = float(np.linalg.norm(value_and_gradient(start)[1]))
+        first = 10.0 * float(np.linalg.norm(start)) / norm if norm else 1.0
+    if offset is not None:
+        return first, offset
     limit = _RUNAWAY * float(np.linalg.norm(start))
 
     def trial(offset: float) -> float:
@@ -193,7 +202,10 @@ def search_offset(
                 return -np.inf
         return score(parameters)
 
-    return first, float(max(_OFFSETS, key=trial))
+    scores = {float(offset): trial(offset) for offset in _OFFSETS}
+    best = max(scores, key=scores.__getitem__)
+    scores |= {between: trial(between) for between in (best * f for f in _BETWEEN)}
+    return first, max(scores, key=scores.__getitem__)
 
 
 def _evaluate(value_and_gradient: ValueAndGradient, at: NDArray) -> tuple[float, NDArray]:

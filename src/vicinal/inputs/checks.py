@@ -18,6 +18,7 @@ __all__ = [
     "check_flag",
     "check_known_classes",
     "check_nonnegative",
+    "check_positive",
     "check_prior",
     "check_seed",
     "check_share",
@@ -63,6 +64,14 @@ def check_nonnegative(name: str, value: Any) -> float:
     number = float(value)
     if not 0 <= number < np.inf:
         raise ValueError(f"{name}={value!r} must be finite and 0 or larger.")
+    return number
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a float if it is finite and positive."""
+    number = check_nonnegative(name, value)
+    if number == 0:
+        raise ValueError(f"{name}={value!r} must be larger than 0.")
     return number
 
 

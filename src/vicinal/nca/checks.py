@@ -10,6 +10,7 @@ from vicinal.inputs.checks import (
     check_count,
     check_flag,
     check_nonnegative,
+    check_positive,
     check_prior,
     check_share,
 )
@@ -105,7 +106,10 @@ def _check_numbers(settings: NeighborhoodSettings) -> None:
     check_share("validation_fraction", settings.validation_fraction)
     check_count("n_init", settings.n_init, 1)
     check_count("reservoir_size", settings.reservoir_size, 2)
-    for name in ("max_iter", "n_iter_no_change", "n_neighbors"):
+    for name in ("eta0", "t0"):
+        if getattr(settings, name) is not None:
+            check_positive(name, getattr(settings, name))
+    for name in ("max_iter", "n_iter_no_change", "n_neighbors", "validation_every"):
         if getattr(settings, name) is not None:
             check_count(name, getattr(settings, name), 1)
     if settings.batch_size is not None:

@@ -109,9 +109,8 @@ class NeighborhoodComponents(
     solver : {"auto", "lbfgs", "cg", "bold-driver", "sgd", "adam"}, default="auto"
         L-BFGS, nonlinear conjugate gradients, gradient ascent whose rate grows
         while the objective does, stochastic gradient ascent with rates
-        η₀ / (t + t₀), t₀ found by short trials on the points held back (or on one
-        batch), or Adam with rates that fall along half a cosine. "auto": L-BFGS
-        for full batches, else Adam.
+        η₀ / (t + t₀) (`eta0`, `t0`), or Adam with rates that fall along half a
+        cosine. "auto": L-BFGS for full batches, else Adam.
     batching : {"auto", "full", "subsample", "random", "farthest", "projection", \
             "stochastic"}, default="auto"
         What an update looks at. "full": all points. "subsample": the same random
@@ -153,9 +152,19 @@ class NeighborhoodComponents(
     validation_fraction : float, default=0.1
         Share of the points held back for early stopping, at most 5000.
     n_iter_no_change : int, optional
-        Stop after this many checks in a row without a better validation score;
-        there is one check per update, 40 over a batched fit. None: 25, but
-        Adam's schedule runs to its end.
+        Stop after this many checks in a row without a better validation score.
+        None: 25, but Adam's schedule runs to its end.
+    validation_every : int, optional
+        Updates between two checks. None: 1, or a fortieth of a batched fit.
+    validation_metric : {"objective", "accuracy"}, default="objective"
+        Score of the points held back: their mean objective, or the share that the
+        rule labels right.
+    eta0 : float, optional
+        η₀ of ``solver="sgd"``, for a map in the solver's coordinates, where the start
+        has norm 10. None: a first step of 10 / t₀ of that norm.
+    t0 : float, optional
+        t₀ of ``solver="sgd"``. None: the best in short trials on the points held back
+        (or on one batch), on a scale from 0.1 to 1000, then refined.
     reservoir_size : int, default=10000
         Points that `partial_fit` keeps: a uniform sample of all it has seen.
     n_neighbors : int, optional
@@ -192,7 +201,7 @@ class NeighborhoodComponents(
     objective_in_words_ : str
         What that is the mean of.
     validation_score_ : float
-        Mean objective of the points held back; only with early stopping.
+        Score of the points held back; only with early stopping.
     background_ : float
         β; only with a background.
     n_iter_ : int
@@ -291,6 +300,10 @@ class NeighborhoodComponents(
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
+        validation_every: int | None = None,
+        validation_metric: str = "objective",
+        eta0: float | None = None,
+        t0: float | None = None,
         reservoir_size: int = 10_000,
         n_neighbors: int | None = None,
         engine: str = "auto",
@@ -318,6 +331,10 @@ class NeighborhoodComponents(
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.validation_every = validation_every
+        self.validation_metric = validation_metric
+        self.eta0 = eta0
+        self.t0 = t0
         self.reservoir_size = reservoir_size
         self.n_neighbors = n_neighbors
         self.engine = engine

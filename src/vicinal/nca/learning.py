@@ -31,6 +31,7 @@ from vicinal.nca.equations import (
     own_class_log_probabilities,
     penalized,
 )
+from vicinal.nca.prediction import Classifier, under_map
 from vicinal.nca.recipe import Recipe
 from vicinal.neighborhood import Engine
 
@@ -222,7 +223,7 @@ class NeighborhoodProblem:
             return Adam(objective, cosine(first_rate(start), recipe.max_iter), batches)
         score = validation.score if validation else self._score_on_one_batch(recipe, rng)
         n_trial = max(10, int(TRIAL_SHARE * recipe.max_iter))
-        first, offset = search_offset(objective, start, score, n_trial)
+        first, offset = search_offset(objective, start, score, n_trial, recipe.eta0, recipe.t0)
         return GradientAscent(objective, first, offset, batches)
 
     def exact(self, parameters: NDArray) -> tuple[float, NDArray]:
@@ -256,7 +257,7 @@ class NeighborhoodProblem:
         queries = whole.points(slice(None))
         keys = self.data.subset(MOST_VALIDATION_KEYS, rng).points(slice(None))
 
-        def score(parameters: NDArray) -> float:
+        def mean_objective(parameters: NDArray) -> float:
             A, logit = self.coordinates.unpack(parameters)
             log_p = own_class_log_probabilities(
                 A, self.objective, self.engine, queries, keys, logit=logit
@@ -264,7 +265,14 @@ class NeighborhoodProblem:
             each, _ = self.objective.criterion.terms(log_p)
             return float(np.average(each, weights=queries.weights))
 
-        every = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
+        def accuracy(parameters: NDArray) -> float:
+            A, logit = self.coordinates.unpack(parameters)
+            rule = Classifier.of(*under_map(A, keys, self.objective), logit)
+            return rule.accuracy(under_map(A, queries, self.objective)[0], self.engine)
+
+        score = accuracy if recipe.validation_metric == "accuracy" else mean_objective
+        usual = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
+        every = recipe.validation_every or usual
         if patience is None and not recipe.is_scheduled:
             patience = PATIENCE
         return Validation(score, every, patience)

@@ -1,6 +1,6 @@
 """Class probabilities of new points (thesis 3.24, 3.25), never over an n × m array."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from vicinal.inputs.points import LabeledPoints
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.calibration import CERTAIN, Calibration
 from vicinal.nca.equations import Objective, class_counts, class_log_priors, class_log_weights
-from vicinal.neighborhood import Engine, Law, class_log_masses, log_shares
+from vicinal.neighborhood import Engine, Law, class_log_masses, log_shares, times
 
-__all__ = ["Classifier", "nearest_index"]
+__all__ = ["Classifier", "nearest_index", "under_map"]
 
 # Below this many keys the exact search is faster than building an approximate index.
 _EXACT_SEARCH_UP_TO = 4096
@@ -76,6 +76,11 @@ class Classifier:
         known = (keys, projected.labels, projected.weights, log_weights, objective.law)
         return cls(*known, gaussians, behind, scale, calibration)
 
+    def accuracy(self, queries: LabeledPoints, engine: Engine) -> float:
+        """Share of projected points whose class is the most probable."""
+        right = self.log_probabilities(queries.X, engine).argmax(axis=1) == queries.labels
+        return float(np.average(right, weights=queries.weights))
+
     def log_probabilities(
         self, queries: NDArray, engine: Engine, index: Any = None, k: int | None = None
     ) -> NDArray:
@@ -121,6 +126,16 @@ class Classifier:
             mine = np.where(self.labels[who] == c, log_k, -np.inf)
             log_mass[:, c] = np.logaddexp.reduce(mine, axis=1)
         return log_mass
+
+
+def under_map(
+    A: NDArray, points: LabeledPoints, objective: Objective
+) -> tuple[LabeledPoints, Objective]:
+    """Points under a map, and the objective with its background there."""
+    projected = points.at(times(points.X, A.T.astype(points.X.dtype)))
+    if objective.background is None:
+        return projected, objective
+    return projected, replace(objective, background=objective.background.under(A))
 
 
 def nearest_index(keys: NDArray, n_neighbors: int, n_jobs: int | None) -> Any:

@@ -13,6 +13,9 @@ __all__ = ["EXACT_SOLVERS", "SOLVERS", "Recipe", "choose_recipe"]
 EXACT_SOLVERS = ("lbfgs", "cg", "bold-driver")
 SOLVERS = ("auto", *EXACT_SOLVERS, "sgd", "adam")
 
+# What rows held back are scored by.
+METRICS = ("objective", "accuracy")
+
 # Whose rates are planned for all updates from the first one on.
 _SCHEDULED_SOLVERS = ("adam",)
 
@@ -47,6 +50,11 @@ class Recipe:
     early_stopping : bool
     max_iter : int
     reason : str
+    eta0, t0 : float or None
+        Of the rates of SGD; None: found by trials.
+    validation_every : int or None
+        Updates between two looks at the rows held back; None: as is usual.
+    validation_metric : {"objective", "accuracy"}
     """
 
     solver: str
@@ -56,6 +64,10 @@ class Recipe:
     early_stopping: bool
     max_iter: int
     reason: str
+    eta0: float | None = None
+    t0: float | None = None
+    validation_every: int | None = None
+    validation_metric: str = "objective"
 
     @property
     def is_batched(self) -> bool:
@@ -110,6 +122,10 @@ def choose_recipe(settings: NeighborhoodSettings, n: int) -> Recipe:
         batched if settings.early_stopping == "auto" else bool(settings.early_stopping),
         settings.max_iter or _max_iter(solver, n, batch_size),
         why,
+        settings.eta0,
+        settings.t0,
+        settings.validation_every,
+        check_choice("validation_metric", settings.validation_metric, METRICS),
     )
 
 

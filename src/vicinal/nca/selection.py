@@ -23,7 +23,7 @@ from vicinal.inputs.splits import class_folds
 from vicinal.nca.calibration import CERTAIN, Calibration, calibrate
 from vicinal.nca.equations import Objective
 from vicinal.nca.learning import TrainingSet
-from vicinal.nca.prediction import Classifier
+from vicinal.nca.prediction import Classifier, under_map
 from vicinal.nca.preparation import (
     AS_GIVEN,
     FEATURES,
@@ -329,10 +329,7 @@ def _at_all_scales(
     engine: Engine,
 ) -> NDArray:
     """Log probabilities of the queries under a map at every size."""
-    keys = data.points(slice(None))
-    keys = keys.at(keys.X @ A.T.astype(keys.X.dtype))
-    Z = queries.X @ A.T.astype(queries.X.dtype)
-    if objective.background is not None:
-        objective = replace(objective, background=objective.background.under(A))
-    rules = (Classifier.of(keys, objective, logit, float(scale)) for scale in SCALES)
+    keys, projected = under_map(A, data.points(slice(None)), objective)
+    Z = under_map(A, queries, objective)[0].X
+    rules = (Classifier.of(keys, projected, logit, float(scale)) for scale in SCALES)
     return np.stack([rule.log_probabilities(Z, engine) for rule in rules])

@@ -29,6 +29,10 @@ class NeighborhoodSettings(Protocol):
     early_stopping: bool | str
     validation_fraction: float
     n_iter_no_change: int | None
+    validation_every: int | None
+    validation_metric: str
+    eta0: float | None
+    t0: float | None
     reservoir_size: int
     n_neighbors: int | None
     engine: str
