@@ -7,6 +7,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
@@ -407,7 +408,7 @@ class NeighborhoodComponents(
             f"NeighborhoodComponents has learned a map that brings all points within {reach:.1g} "
             "of each other: all points look alike to it. Use a smaller regularization (it is "
             f"{self.regularization!r}), or another init.",
-            UserWarning,
+            ConvergenceWarning,
         )
 
     def _choose_engine(self, work: Workload) -> Engine:
