@@ -162,6 +162,22 @@ def test_auto_dimension_is_the_smallest_within_one_error_of_the_best():
     assert not hasattr(model.set_params(n_components=2).fit(X, y), "dimensions_")
 
 
+def test_auto_dimension_keeps_a_penalty_that_was_given(wine):
+    model = NeighborhoodComponents("auto", regularization=0.02).fit(*wine)
+    assert model.recipe_["regularization"] == 0.02
+    assert not hasattr(model, "path_")
+    assert model._classifier.scale == 1.0
+    assert model.dimensions_["n_components"].tolist() == [1, 2, 3, 5, 8, 13]
+    d = len(model.components_)
+    again = NeighborhoodComponents(d, regularization=0.02).fit(*wine)
+    assert_array_equal(again.components_, model.components_)
+
+
+def test_auto_dimension_without_rows_to_hold_back_is_the_largest():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    assert len(NeighborhoodComponents("auto").fit(X, [0, 0, 1, 1, 2, 2]).components_) == 2
+
+
 def test_many_features_get_a_map_of_lower_rank_by_default(monkeypatch):
     monkeypatch.setattr(decision, "MOST_COMPONENTS", 4)
     monkeypatch.setattr("vicinal.nca.preparation.MOST_COMPONENTS", 4)

@@ -1,7 +1,7 @@
 """What a fit decides before it learns: the dimension, the penalty, the size of neighborhoods."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from vicinal.nca.learning import TrainingSet
 from vicinal.nca.preparation import AS_GIVEN, MOST_COMPONENTS, n_components_of, penalty_unit
 from vicinal.nca.recipe import USUAL_PENALTY, Recipe
-from vicinal.nca.selection import Choice, Trials, choose, try_folds
+from vicinal.nca.selection import Choice, choose, try_folds
 from vicinal.nca.settings import NeighborhoodSettings
 
 __all__ = ["Decision", "decide"]
@@ -59,7 +59,7 @@ def decide(
         return Decision(d, Choice(AS_GIVEN, float(recipe.regularization)))
     if settings.warm_start and hasattr(settings, "recipe_"):
         return Decision(d, _last_choice(settings))
-    return folds.decision(d, folds.trials(d))
+    return folds.judged(d).decision
 
 
 def _last_choice(settings: Any) -> Choice:
@@ -70,17 +70,22 @@ def _last_choice(settings: Any) -> Choice:
 
 def _with_dimension(folds: "_Folds", dimensions: list[int]) -> Decision:
     """The smallest dimension within one standard error of the best."""
-    tried = [folds.trials(d) for d in dimensions]
-    decisions = [folds.decision(d, trials) for d, trials in zip(dimensions, tried, strict=True)]
-    if tried[0] is None:
-        return decisions[-1]
-    paths = [decision.path for decision in decisions if decision.path is not None]
-    accuracy = np.array([path["accuracy"][path["chosen"]] for path in paths])
-    errors = np.array([path["accuracy_error"][path["chosen"]] for path in paths])
+    judged = [folds.judged(d) for d in dimensions]
+    accuracy, errors = np.array([(each.accuracy, each.error) for each in judged]).T
+    if np.isnan(accuracy).any():
+        return judged[-1].decision
     best = int(accuracy.argmax())
     smallest = int((accuracy >= accuracy[best] - errors[best]).argmax())
     known = {"n_components": np.array(dimensions), "accuracy": accuracy, "accuracy_error": errors}
-    return replace(decisions[smallest], dimensions=known)
+    return replace(judged[smallest].decision, dimensions=known)
+
+
+class _Judged(NamedTuple):
+    """A decision for one dimension, and how well it labels rows held back; NaN without any."""
+
+    decision: Decision
+    accuracy: float = np.nan
+    error: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -97,16 +102,27 @@ class _Folds:
         D = min(self.data.features.shape[1], MOST_COMPONENTS)
         return sorted({d for d in _DIMENSIONS if d < D} | {D})
 
-    def trials(self, n_components: int) -> Trials | None:
-        """What every candidate predicts; None where no rows can be held back."""
-        return try_folds(self.settings, self.data, n_components, self.recipe, self.rng)
-
-    def decision(self, n_components: int, trials: Trials | None) -> Decision:
-        """What the trials decide, or what is usual where no rows could be held back."""
-        unit = penalty_unit(self.data.moments(len(self.settings.classes_)))
+    def judged(self, n_components: int) -> _Judged:
+        """What folds decide for a dimension; where λ is given, how good it is."""
+        trials = try_folds(self.settings, self.data, n_components, self.recipe, self.rng)
         if trials is None:
-            return Decision(n_components, Choice(AS_GIVEN, USUAL_PENALTY * unit))
-        choice, path = choose(trials, unit)
-        starts = trials.unlearned()
-        otherwise = None if starts is None else choose(starts, unit)[0]
-        return Decision(n_components, choice, otherwise, path)
+            return _Judged(Decision(n_components, self._usual()))
+        if self.recipe.chooses:
+            choice, path = choose(trials, self._unit)
+            starts = trials.unlearned()
+            otherwise = None if starts is None else choose(starts, self._unit)[0]
+            decision, cell = Decision(n_components, choice, otherwise, path), path["chosen"]
+        else:
+            decision, cell = Decision(n_components, self._usual()), trials.own_size
+        error = trials.errors(trials.hits)[cell]
+        return _Judged(decision, float(trials.accuracy[cell]), float(error))
+
+    @property
+    def _unit(self) -> float:
+        return penalty_unit(self.data.moments(len(self.settings.classes_)))
+
+    def _usual(self) -> Choice:
+        """λ as it is given, or as it is usual where no rows can be held back."""
+        if self.recipe.chooses:
+            return Choice(AS_GIVEN, USUAL_PENALTY * self._unit)
+        return Choice(AS_GIVEN, float(self.recipe.regularization))

@@ -145,6 +145,11 @@ class Trials:
         variance = np.average(np.square(of - mean), axis=-1, weights=self.weights)
         return np.sqrt(variance / self.weights.sum())
 
+    @property
+    def own_size(self) -> tuple[int, int]:
+        """The first candidate at the size it was learned at."""
+        return 0, int(np.abs(np.log(SCALES)).argmin())
+
     def calibrations(self) -> list[list[Calibration]]:
         """The likeliest calibration of each."""
         return [[calibrate(p, self.labels, self.weights) for p in row] for row in self.log_p]
@@ -232,8 +237,8 @@ def try_folds(
         Rows to learn from, and to hold back in turn.
     n_components : int
     recipe : Recipe
-        A batched fit learns more from all rows than the start knows, so that the start is no
-        candidate there.
+        Where it has λ, that is the only candidate. A batched fit learns more from all rows than
+        the start knows, so that the start is no candidate there.
     rng : numpy.random.Generator
     """
     data = data.subset(min(_MOST_ROWS, _MOST_NUMBERS // len(settings.classes_)), rng)
@@ -268,7 +273,8 @@ class _Fits:
     ) -> None:
         self.settings, self.n_components, self.rng = settings, n_components, rng
         self.recipe = replace(recipe, batching="full", batch_size=None)
-        self.learned_only = recipe.is_batched
+        self.given = None if recipe.chooses else float(recipe.regularization)
+        self.learned_only = recipe.is_batched or self.given is not None
         self.names: list[tuple[str, float]] = []
         name = f"NeighborhoodComponents({n_components}), choosing by folds"
         self._display = display_of(name, n_folds * len(SHARES), settings.verbose)
@@ -299,9 +305,9 @@ class _Fits:
     ) -> Iterator[tuple[tuple[str, float], NDArray, float]]:
         """Start and penalty, map, and logit of each."""
         parameters = ready.start
-        for share in SHARES:
-            problem = ready.problem(engine, share * ready.penalty_unit)
-            solver = lbfgs(problem.exact)
+        for share in SHARES if self.given is None else (USUAL_PENALTY,):
+            penalty = share * ready.penalty_unit if self.given is None else self.given
+            solver = lbfgs(ready.problem(engine, penalty).exact)
             parameters, value = few_updates(solver, parameters, _UPDATES, _LEAST_GAIN)
             self._tell(value)
             yield (AS_GIVEN, share), *ready.coordinates.unpack(parameters)
