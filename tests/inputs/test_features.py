@@ -100,3 +100,11 @@ def test_weights_of_units_count_copies():
     copies = np.repeat(np.arange(30), weights)
     weighted = class_units(X, labels, 2, weights.astype(float))
     assert_allclose(weighted.unit, class_units(X[copies], labels[copies], 2).unit, rtol=1e-12)
+
+
+def test_a_column_too_small_to_invert_counts_as_constant():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(30, 2)) * [1.0, 1e-310], np.arange(30) % 2
+    features = class_units(X, labels, 2)
+    assert np.isfinite(features.outward(np.eye(2))).all()
+    assert np.abs(features[:][:, 1]).max() < 1e-300

@@ -24,6 +24,11 @@ except ImportError:  # an older scikit-learn
         return method
 
 
+def _not_yet(parameters: NDArray) -> dict[str, Any]:
+    """Before there are any."""
+    return {}
+
+
 class ScikitLearnCallbacks:
     """Bridge from the loop to the callbacks set on an estimator with ``set_callbacks``.
 
@@ -34,7 +39,8 @@ class ScikitLearnCallbacks:
     X, y : ndarray, or None for y
         What callbacks are shown as training data.
     fitted_attributes : callable
-        From parameters to the attributes a fitted copy of the estimator needs.
+        From parameters to the attributes a fitted copy of the estimator needs; may be set later,
+        and again.
     """
 
     def __init__(
@@ -43,10 +49,10 @@ class ScikitLearnCallbacks:
         max_iter: int,
         X: NDArray,
         y: NDArray | None,
-        fitted_attributes: Callable[[NDArray], dict[str, Any]],
+        fitted_attributes: Callable[[NDArray], dict[str, Any]] = _not_yet,
     ) -> None:
         self._data = {"estimator": estimator, "X": X, "y": y}
-        self._fitted_attributes = fitted_attributes
+        self.fitted_attributes = fitted_attributes
         self._context = None
         if hasattr(estimator, "_init_callback_context"):
             self._context = estimator._init_callback_context(max_subtasks=max_iter)
@@ -66,5 +72,5 @@ class ScikitLearnCallbacks:
             self._end(self._context, parameters)
 
     def _end(self, task: Any, parameters: NDArray) -> bool:
-        attributes = partial(self._fitted_attributes, parameters)
+        attributes = partial(self.fitted_attributes, parameters)
         return bool(task.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes))

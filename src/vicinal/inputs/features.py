@@ -168,8 +168,9 @@ def class_units(
     by no more than rounding are left as they are. `is_whole` is that of `standard_units`.
     """
     center, spreads = _centers_and_spreads(X, weights)
-    rounding = 8 * np.finfo(X.dtype).eps * np.abs(center)
-    varies = spreads > rounding
+    # Neither by rounding alone, nor by so little that its inverse is no number.
+    least = np.maximum(8 * np.finfo(X.dtype).eps * np.abs(center), VALUES[X.dtype.itemsize][0])
+    varies = spreads > least
     unit = np.where(varies, _near(spreads), float(_near(spreads.max())))
     variances = _variances_within(Features(X, center, unit), labels, n_classes, weights)
     unit *= np.sqrt(np.where(varies & (variances > 0), variances, 1.0))
@@ -199,12 +200,8 @@ def _variances_within(
     features: Features, labels: NDArray, n_classes: int, weights: NDArray | None
 ) -> NDArray:
     """Variance of every column around class means, and a little of that around its own mean."""
-    counts = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
-    sums, squares = np.zeros((n_classes, features.shape[1])), np.zeros(features.shape[1])
-    for rows, block in features.blocks():
-        members = _members(labels[rows], n_classes, _part(weights, rows))
-        sums += members @ block
-    means = sums / np.where(counts > 0, counts, 1.0)[:, None]
+    counts, means = _class_means(features, labels, n_classes, weights)
+    squares = np.zeros(features.shape[1])
     for rows, block in features.blocks():
         members = _members(labels[rows], n_classes, _part(weights, rows))
         squares += (members @ np.square(block - means[labels[rows]])).sum(axis=0)
@@ -217,15 +214,22 @@ def moments(
     features: Features, labels: NDArray, n_classes: int, weights: NDArray | None = None
 ) -> Moments:
     """Two sweeps over the rows: class means, then the covariance around them."""
-    counts = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
-    sums = np.zeros((n_classes, features.shape[1]))
-    for rows, block in features.blocks():
-        sums += _members(labels[rows], n_classes, _part(weights, rows)) @ block
-    means = sums / np.where(counts > 0, counts, 1.0)[:, None]
+    counts, means = _class_means(features, labels, n_classes, weights)
     within = np.zeros((features.shape[1], features.shape[1]))
     for rows, block in features.blocks():
         within += _scatter(block - means[labels[rows]], _part(weights, rows))
     return Moments(counts, means, within / counts.sum())
+
+
+def _class_means(
+    features: Features, labels: NDArray, n_classes: int, weights: NDArray | None
+) -> tuple[NDArray, NDArray]:
+    """Counts, shape (n_classes,), and means, shape (n_classes, D)."""
+    counts = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
+    sums = np.zeros((n_classes, features.shape[1]))
+    for rows, block in features.blocks():
+        sums += _members(labels[rows], n_classes, _part(weights, rows)) @ block
+    return counts, sums / np.where(counts > 0, counts, 1.0)[:, None]
 
 
 def class_covariances(

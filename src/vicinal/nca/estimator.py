@@ -23,7 +23,7 @@ from vicinal.nca.checks import check_members, check_parameters, check_streaming
 from vicinal.nca.criteria import CRITERIA
 from vicinal.nca.decision import decide
 from vicinal.nca.equations import Objective
-from vicinal.nca.fits import Attributes, ChosenFit, Parts
+from vicinal.nca.fits import ChosenFit, Parts
 from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, nearest_index
 from vicinal.nca.preparation import (
@@ -42,9 +42,6 @@ __all__ = ["NeighborhoodComponents"]
 
 # Parameters of the fit that are asked for later: by predictions, and by facts about the fit.
 ASKED_LATER = ("engine", "tolerance", "n_neighbors", "objective")
-
-# Points nearer than this are neighbors of equal weight, one as the other.
-_DEAD = 1e-3
 
 
 class NeighborhoodComponents(
@@ -84,7 +81,7 @@ class NeighborhoodComponents(
     n_init : int, default=1
         Number of fits, the first from `init` and the others from random maps of
         its size; the one with the highest objective (with early stopping: the
-        best validation score) is kept.
+        best validation score) is kept. `partial_fit` has one start.
     objective : {"accuracy", "log"}, default="accuracy"
         What is maximized: the mean over points of p_i, the expected
         leave-one-out accuracy of picking a neighbor, or of log p_i.
@@ -136,8 +133,9 @@ class NeighborhoodComponents(
         5000 of them, then by the points held back). Accuracy decides, and among
         the equally accurate the likelihood, which also calibrates `predict_proba`
         in a way that keeps the order of classes. `path_` has what was tried. It
-        takes 2 to 6 times as long as one fit. 0: classic NCA, which is also what
-        "auto" means where an exact `solver` is named.
+        takes 1.5 to 9 times as long as one fit, more for tables of 200 rows or fewer
+        (0.3 s). 0: classic NCA, which is also what "auto" means where an exact
+        `solver` is named. In `partial_fit`, "auto" is a fixed share of the variances.
     max_iter : int, optional
         Largest number of updates of the map, whatever the batch. None: 200 for
         exact solvers; for "sgd" and "adam" 150 epochs, but at least 1000 updates
@@ -206,7 +204,7 @@ class NeighborhoodComponents(
     background_ : float
         β; only with a background.
     n_iter_ : int
-        Number of updates made; 1 where the start was already optimal.
+        Number of updates made; 1 where there was none to make.
     history_ : dict of str to ndarray
         "objective", "step" and "time" (seconds) after each update, the start
         first, which stays alone where nothing was learned; with early stopping also
@@ -218,7 +216,8 @@ class NeighborhoodComponents(
         What was done: "solver", "batching", "batch_size", "regularization" (λ, or
         None where the start was left as it is), "init" ("init": the parameter's;
         "features": features in units of their deviation within classes),
-        "early_stopping", "max_iter", and the "reason" for it.
+        "early_stopping", "max_iter", the "reason" for it, and what was given of
+        "eta0", "t0", "validation_every" and "validation_metric".
     path_ : dict of str to ndarray
         What was tried by folds, with ``regularization="auto"``: "init" and
         "regularization" of K maps (NaN: a start as it is), the S factors "scale"
@@ -372,16 +371,13 @@ class NeighborhoodComponents(
         data, held_back = training_set(self, points, labels, weights, recipe, rng)
         decision = decide(self, data, recipe, rng)
 
-        def listen(max_iter: int, fitted: Attributes) -> ScikitLearnCallbacks:
-            return ScikitLearnCallbacks(self, max_iter, points, targets, fitted)
+        def listen(max_iter: int) -> ScikitLearnCallbacks:
+            return ScikitLearnCallbacks(self, max_iter, points, targets)
 
         parts = Parts(self._choose_engine, self._fitted_attributes, listen)
-        fit = ChosenFit(self, data, held_back, recipe, decision, rng, parts)
-        found = fit.attempt(decision.choice)
-        if found.reach < _DEAD and decision.otherwise is not None:
-            found = fit.attempt(decision.otherwise)
+        found = ChosenFit(self, data, held_back, recipe, decision, rng, parts).found()
         self._take(found.outcome, found.attributes)
-        if found.reach < _DEAD and np.ptp(points, axis=0).any():
+        if found.is_dead and np.ptp(points, axis=0).any():
             self._warn_of_a_dead_map(found.reach)
         choice, recipe = found.choice, found.recipe
         chosen = choice.regularization if choice.learns else None

@@ -19,10 +19,10 @@ from vicinal.nca.selection import Choice, choose_scale
 from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.neighborhood import Engine, Workload
 
-__all__ = ["Attributes", "ChosenFit", "Found", "Parts"]
+__all__ = ["ChosenFit", "Found", "Parts"]
 
-# From parameters of a solver to the attributes of a fitted estimator.
-Attributes = Callable[[NDArray], dict[str, Any]]
+# Points nearer than this are neighbors of equal weight, one as the other.
+_DEAD = 1e-3
 
 
 class Parts(NamedTuple):
@@ -34,12 +34,12 @@ class Parts(NamedTuple):
     attributes : callable
         From a map, a logit, rows, an objective and a choice to what transform and predict need.
     listen : callable
-        From the number of updates, and from parameters to attributes, to scikit-learn's callbacks.
+        From the number of updates to scikit-learn's callbacks.
     """
 
     choose_engine: Callable[[Workload], Engine]
     attributes: Callable[[NDArray, float, TrainingSet, Objective, Choice], dict[str, Any]]
-    listen: Callable[[int, Attributes], ScikitLearnCallbacks]
+    listen: Callable[[int], ScikitLearnCallbacks]
 
 
 class Found(NamedTuple):
@@ -54,6 +54,11 @@ class Found(NamedTuple):
     def reach(self) -> float:
         """How far apart points are in predictions, along the coordinate that tells most."""
         return float(np.ptp(self.attributes["_classifier"].keys, axis=0).max())
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether all points look alike."""
+        return self.reach < _DEAD
 
 
 @dataclass(frozen=True)
@@ -80,24 +85,36 @@ class ChosenFit:
     rng: np.random.Generator
     parts: Parts
 
-    def attempt(self, choice: Choice) -> Found:
+    def found(self) -> Found:
+        """The map for what was decided; for the best start, where that one collapses."""
+        decision = self.decision
+        n_updates = self._recipe(decision.choice).max_iter * self.settings.n_init
+        listeners = self.parts.listen(n_updates)  # once: to them it is one fit
+        found = self._attempt(decision.choice, listeners)
+        if found.is_dead and decision.otherwise is not None:
+            found = self._attempt(decision.otherwise, listeners)
+        listeners.close(found.outcome.parameters)
+        return found
+
+    def _recipe(self, choice: Choice) -> Recipe:
+        return self.recipe if choice.learns else self.recipe.without_updates()
+
+    def _attempt(self, choice: Choice, listeners: ScikitLearnCallbacks) -> Found:
         """Learn the map for a choice, or take the start where it says so."""
-        recipe = self.recipe if choice.learns else self.recipe.without_updates()
-        d = self.decision.n_components
+        recipe, d = self._recipe(choice), self.decision.n_components
         ready = prepare(self.settings, self.data, d, recipe, self.rng, choice.init)
         engine = self.parts.choose_engine(ready.workload(recipe))
         problem = ready.problem(engine, choice.penalty)
 
-        def attributes(parameters: NDArray, choice: Choice = choice) -> dict[str, Any]:
+        def attributes(parameters: NDArray) -> dict[str, Any]:
             A, logit = ready.coordinates.unpack(parameters)
             return self.parts.attributes(A, logit, ready.data, ready.objective, choice)
 
-        listeners = self.parts.listen(recipe.max_iter, attributes)
+        listeners.fitted_attributes = attributes
         outcome = self._best_run(ready, problem, recipe, listeners)
         if recipe.is_batched and recipe.early_stopping and self.decision.path is not None:
-            choice = self._resized(choice, problem, outcome)
-        listeners.close(outcome.parameters)
-        return Found(outcome, attributes(outcome.parameters, choice), choice, recipe)
+            choice = self._resized(choice, problem, outcome)  # `attributes` follow
+        return Found(outcome, attributes(outcome.parameters), choice, recipe)
 
     def _best_run(
         self,

@@ -117,7 +117,7 @@ class Preparation:
 
 
 def penalty_unit(known: Moments) -> float:
-    """λ at which the penalty of a map that is white within classes is that of d points lost."""
+    """λ of share 1: the variances of all features within classes, over the number of points."""
     if known.counts.max() <= 1:
         return 0.0  # nobody has a neighbor of its class: the penalty would be all there is
     return float(np.trace(known.within)) / float(known.counts.sum())
@@ -206,10 +206,12 @@ def start_stream(
     n_classes = len(settings.classes_)
     features = class_units(first.X, first.labels, n_classes, first.weights, is_whole=False)
     data = TrainingSet(features, first.labels, first.weights)
-    known, is_new = data.moments(n_classes), before is not None or not _has_map(settings)
-    d = n_components_of(settings, first.X.shape[1])
-    init = settings.init if is_new else getattr(settings, "components_", settings.init)
-    A = _first_map(settings, init, d if is_new else len(init), data, known)
+    known, fitted = data.moments(n_classes), getattr(settings, "components_", None)
+    if is_new := before is not None or fitted is None:
+        d = n_components_of(settings, first.X.shape[1])
+        A = _first_map(settings, settings.init, d, data, known)
+    else:
+        A = _first_map(settings, fitted, len(fitted), data, known)
     B, P = solver_coordinates(A, known)
     share, penalty = None, 0.0
     if settings.regularization == "auto":
@@ -223,10 +225,6 @@ def start_stream(
     stream.n_enough = _FEW_POINTS * (first.X.shape[1] + n_classes) if is_new else 0
     stream.objectives = [] if before is None else before.objectives
     return stream
-
-
-def _has_map(settings: NeighborhoodSettings) -> bool:
-    return hasattr(settings, "components_")
 
 
 def _objective(
