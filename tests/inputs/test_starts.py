@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.covariance import oas
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from vicinal.inputs import starts
@@ -86,6 +87,15 @@ def _class_means(X, labels):
 
 def test_shrinking_what_is_round_already():
     assert_allclose(starts._shrunk(2.0 * np.eye(3), 5), 2.0 * np.eye(3))
+
+
+def test_discriminants_are_those_of_linear_discriminant_analysis(data):
+    X, labels = data
+    A = starts.discriminant_map(known(X, labels), 6)
+    assert not A[3:].any()
+    lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, labels)
+    cosines = np.linalg.svd(np.linalg.qr(A[:3].T)[0].T @ np.linalg.qr(lda.scalings_[:, :3])[0])[1]
+    assert_allclose(cosines, 1.0, atol=1e-6)
 
 
 def test_lda_weighs_classes_alike(data):

@@ -68,9 +68,9 @@ def test_the_path_tells_what_was_tried(noisy):
     X, _, y, _ = noisy
     model = NeighborhoodComponents(2).fit(X, y)
     path, (k, s) = model.path_, model.path_["chosen"]
-    n_maps = len(selection.SHARES) + 2
-    assert path["init"].tolist() == ["init"] * (n_maps - 1) + ["features"]
-    assert np.isnan(path["regularization"]).tolist() == [False] * (n_maps - 2) + [True] * 2
+    n_maps = len(selection.SHARES) + 3
+    assert path["init"].tolist() == ["init"] * (n_maps - 2) + ["features", "discriminants"]
+    assert np.isnan(path["regularization"]).tolist() == [False] * (n_maps - 3) + [True] * 3
     for name in ("accuracy", "accuracy_error", "log_likelihood"):
         assert path[name].shape == (n_maps, len(path["scale"]))
     best = path["accuracy"].max()
@@ -79,6 +79,20 @@ def test_the_path_tells_what_was_tried(noisy):
     assert (
         used is None if np.isnan(path["regularization"][k]) else used == path["regularization"][k]
     )
+
+
+def test_discriminants_are_chosen_where_classes_are_gaussians_of_one_shape():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 30)
+    X = (rng.normal(size=(90, 12)) + 2.0 * np.eye(3, 12)[y]) @ rng.normal(size=(12, 12))
+    model = NeighborhoodComponents().fit(X, y)
+    assert model.recipe_["init"] == "discriminants"
+    assert (np.abs(model.components_).max(axis=1) > 0).tolist() == [True] * 2 + [False] * 10
+
+
+def test_a_start_of_few_rows_is_discriminants_already():
+    X, y = load_iris(return_X_y=True)
+    assert "discriminants" not in NeighborhoodComponents(2).fit(X, y).path_["init"]
 
 
 def test_the_map_chosen_is_that_of_its_penalty(noisy):

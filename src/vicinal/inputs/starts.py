@@ -14,6 +14,7 @@ from vicinal.inputs.features import Features, Moments
 
 __all__ = [
     "STARTS",
+    "discriminant_map",
     "given_map",
     "principal_map",
     "reach_neighbors",
@@ -111,6 +112,13 @@ def unlearned_map(known: Moments, n_components: int) -> NDArray:
     """
     variances, directions = _leading(known.total, None, n_components)
     return directions * (_UNLEARNED_SPREAD / np.sqrt(variances.sum() or 1.0))
+
+
+def discriminant_map(known: Moments, n_components: int) -> NDArray:
+    """Linear discriminants, the directions of "auto" in which classes differ; the others are 0."""
+    A = starting_map("auto", known, n_components)
+    A[len(known.means) - 1 :] = 0.0
+    return A
 
 
 def reach_neighbors(A: NDArray, Z: NDArray, weights: NDArray | None = None) -> NDArray:

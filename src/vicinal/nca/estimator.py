@@ -215,7 +215,8 @@ class NeighborhoodComponents(
     recipe_ : dict
         What was done: "solver", "batching", "batch_size", "regularization" (λ, or
         None where the start was left as it is), "init" ("init": the parameter's;
-        "features": features in units of their deviation within classes),
+        "features": features in units of their deviation within classes;
+        "discriminants": linear discriminants, other rows 0),
         "early_stopping", "max_iter", the "reason" for it, and what was given of
         "eta0", "t0", "validation_every" and "validation_metric".
     path_ : dict of str to ndarray

@@ -14,6 +14,7 @@ from vicinal.inputs.span import check_components, check_width
 from vicinal.inputs.splits import hold_back
 from vicinal.inputs.starts import (
     STARTS,
+    discriminant_map,
     given_map,
     principal_map,
     reach_neighbors,
@@ -33,6 +34,7 @@ from vicinal.neighborhood import Engine, Law, Workload, choose_engine, law_named
 
 __all__ = [
     "AS_GIVEN",
+    "DISCRIMINANTS",
     "FEATURES",
     "MOST_COMPONENTS",
     "QUICK",
@@ -46,9 +48,11 @@ __all__ = [
     "unlearned",
 ]
 
-# Starts: as the parameters have it; without annealing and without what an earlier fit has learned;
-# and features as they are.
-AS_GIVEN, QUICK, FEATURES = "init", "quick", "features"
+# Starts: as the parameters have it; without annealing and without what an earlier fit has learned.
+AS_GIVEN, QUICK = "init", "quick"
+
+# Maps to which nothing needs to be added: features as they are, and linear discriminants.
+FEATURES, DISCRIMINANTS = "features", "discriminants"
 
 # Points per feature and class below which a stream begins anew with every call.
 _FEW_POINTS = 10
@@ -164,7 +168,7 @@ def prepare(
 ) -> Preparation:
     """From rows to learn from and the estimator's parameters to a problem for a solver.
 
-    `start`: what `AS_GIVEN`, `QUICK` and `FEATURES` stand for.
+    `start`: what `AS_GIVEN`, `QUICK`, `FEATURES` and `DISCRIMINANTS` stand for.
     """
     known = data.moments(len(settings.classes_))
     objective, logit = _objective(settings, data, known)
@@ -173,7 +177,7 @@ def prepare(
     elif start == QUICK:
         A = _first_map(settings, settings.init, n_components, data, known)
     else:
-        A = unlearned(settings, data, known, n_components)
+        A = unlearned(settings, start, data, known, n_components)
     B, coordinates = _coordinates(settings, A, known, logit)
     _check_penalty(settings, A)
     if recipe.batching == "subsample":
@@ -276,9 +280,12 @@ def _first_map(
     return _within_reach(settings, start, data)
 
 
-def unlearned(settings: NeighborhoodSettings, data: TrainingSet, known: Moments, d: int) -> NDArray:
-    """The map of nearest neighbors among features in their own units."""
-    return _within_reach(settings, unlearned_map(known, d), data)
+def unlearned(
+    settings: NeighborhoodSettings, which: str, data: TrainingSet, known: Moments, d: int
+) -> NDArray:
+    """The map of nearest neighbors among features in their own units, or among discriminants."""
+    start = unlearned_map(known, d) if which == FEATURES else discriminant_map(known, d)
+    return _within_reach(settings, start, data)
 
 
 def _within_reach(settings: NeighborhoodSettings, start: NDArray, data: TrainingSet) -> NDArray:

@@ -26,6 +26,7 @@ from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, under_map
 from vicinal.nca.preparation import (
     AS_GIVEN,
+    DISCRIMINANTS,
     FEATURES,
     QUICK,
     Preparation,
@@ -74,7 +75,8 @@ class Choice:
     Attributes
     ----------
     init : str
-        "init": the start that the user chose or the default; "features": features as they are.
+        "init": the start that the user chose or the default; "features": features as they are;
+        "discriminants": linear discriminants.
     regularization : float
         λ; NaN where the start is kept as it is.
     scale : float
@@ -316,8 +318,14 @@ class _Fits:
         A, logit = ready.first_map
         yield (AS_GIVEN, NOT_LEARNED), A, logit
         if isinstance(self.settings.init, str) and self.settings.init == "auto":
-            plain = unlearned(self.settings, ready.data, ready.known, len(A))
-            yield (FEATURES, NOT_LEARNED), plain, logit
+            for which in self._simple_maps(len(A)):
+                simple = unlearned(self.settings, which, ready.data, ready.known, len(A))
+                yield (which, NOT_LEARNED), simple, logit
+
+    def _simple_maps(self, d: int) -> tuple[str, ...]:
+        """What users would try without learning; a start of few rows is discriminants already."""
+        has_others = d > len(self.settings.classes_) - 1
+        return (FEATURES, DISCRIMINANTS) if has_others else (FEATURES,)
 
     def _tell(self, objective: float) -> None:
         self._n_done += 1

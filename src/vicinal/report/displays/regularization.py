@@ -222,7 +222,11 @@ def _path_of(model: BaseEstimator) -> dict[str, Any]:
 
 def _names(path: Mapping[str, Any]) -> list[str]:
     """What each map is: its penalty, or the start."""
-    starts = {"init": "start, nothing learned", "features": "features as they are"}
+    starts = {
+        "init": "start, nothing learned",
+        "features": "features as they are",
+        "discriminants": "linear discriminants",
+    }
     return [
         starts[str(init)] if np.isnan(value) else f"λ = {value:.2g}"
         for init, value in zip(path["init"], path["regularization"], strict=True)
