@@ -23,19 +23,27 @@ class Cell(NamedTuple):
     log_loss: dict[str, np.ndarray]
     failures: dict[str, str]
 
+    def lead(self, name: str) -> Mean:
+        """How much more accurate another method is, on the splits that it has."""
+        theirs = self.accuracy[name]
+        return Mean.of_shares(theirs - self.accuracy["default"][: len(theirs)])
+
     @property
     def best(self) -> str:
         """The most accurate of the others."""
         others = [name for name in self.accuracy if name != "default"]
-        return max(others, key=lambda name: self.accuracy[name].mean())
+        return max(others, key=lambda name: self.lead(name).value)
 
     @property
     def is_as_good(self) -> bool:
-        """Whether the default is within one standard error of the best, or above it."""
-        ours, best = self.accuracy["default"], self.accuracy[self.best]
-        n = min(len(ours), len(best))
-        apart = Mean.of(ours[:n] - best[:n])  # of the same splits
-        return apart.value >= -(apart.error or 0.0)
+        """Whether the default is within one standard error of the difference, or above."""
+        lead = self.lead(self.best)
+        return lead.value <= (lead.error or 0.0)
+
+    @property
+    def is_within_error(self) -> bool:
+        """Whether the default is within one standard error of the best method's mean, or above."""
+        return self.lead(self.best).value <= (Mean.of_shares(self.accuracy[self.best]).error or 0.0)
 
     @property
     def is_surest(self) -> bool:
@@ -68,15 +76,22 @@ def report(page: Page, records: Records, names: Sequence[str], splits: int) -> N
         _table(page, mine, methods, "accuracy")
         page.say(f"\n## Log-loss, {what}\n")
         _table(page, mine, methods, "log_loss")
-    good, sure = sum(c.is_as_good for c in cells), sum(c.is_surest for c in cells)
+    _count(page, cells)
+
+
+def _count(page: Page, cells: Sequence[Cell]) -> None:
+    within, paired = sum(c.is_within_error for c in cells), sum(c.is_as_good for c in cells)
     page.say(
-        f"\n**The default is within one (paired) standard error of the most accurate other method, "
-        f"or above it, in {good} of {len(cells)} cells; its log-loss is the lowest of all rules of "
-        f"neighbors in {sure}.**"
+        f"\n**Of {len(cells)} cells, the default is within one standard error of the mean of the "
+        f"most accurate other method, or above it, in {within}, within one standard error of their "
+        f"difference in {paired}; its log-loss is the lowest of all rules of neighbors in "
+        f"{sum(c.is_surest for c in cells)}.** Which other method is the best in a cell is known "
+        "only afterwards: the default is held against the luckiest of all."
     )
     for cell in cells:
-        if not cell.is_as_good:
-            page.say(f"\nBehind: {cell.name}, d = {cell.d} ({cell.best}).")
+        if not (cell.is_as_good and cell.is_within_error):
+            lead = cell.lead(cell.best).words()
+            page.say(f"\nBehind: {cell.name}, d = {cell.d}, by {lead} points ({cell.best}).")
 
 
 def _table(page: Page, cells: Sequence[Cell], methods: Sequence[Method], which: str) -> None:
