@@ -1,4 +1,4 @@
-"""Tables of all cells, and in how many the default is as good as the best."""
+"""Accuracy, log-loss and time in all cells, and in how many the default is as good as the best."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,6 +21,7 @@ class Cell(NamedTuple):
     d: str
     accuracy: dict[str, np.ndarray]
     log_loss: dict[str, np.ndarray]
+    seconds: dict[str, np.ndarray]
     failures: dict[str, str]
 
     def lead(self, name: str) -> Mean:
@@ -53,16 +54,17 @@ class Cell(NamedTuple):
 
 
 def cell_of(records: Records, name: str, d: str, splits: int) -> Cell:
-    accuracy, log_loss, failures = {}, {}, {}
+    accuracy, log_loss, seconds, failures = {}, {}, {}, {}
     for method in METHODS:
         rows = [records.get((name, d, seed, method.name)) for seed in range(splits)]
         known = [row for row in rows if row is not None and "accuracy" in row]
         if known:
             accuracy[method.name] = np.array([row["accuracy"] for row in known])
             log_loss[method.name] = np.array([row["log_loss"] for row in known])
+            seconds[method.name] = np.array([row["seconds"] for row in known])
         elif any(row is not None for row in rows):
             failures[method.name] = next(row["failure"] for row in rows if row is not None)
-    return Cell(name, d, accuracy, log_loss, failures)
+    return Cell(name, d, accuracy, log_loss, seconds, failures)
 
 
 def report(page: Page, records: Records, names: Sequence[str], splits: int) -> None:
@@ -76,6 +78,8 @@ def report(page: Page, records: Records, names: Sequence[str], splits: int) -> N
         _table(page, mine, methods, "accuracy")
         page.say(f"\n## Log-loss, {what}\n")
         _table(page, mine, methods, "log_loss")
+        page.say(f"\n## Seconds to fit, choose and predict, {what}\n")
+        _table(page, mine, methods, "seconds")
     _count(page, cells)
 
 
@@ -104,6 +108,6 @@ def _words(cell: Cell, name: str, which: str) -> str:
     values = getattr(cell, which).get(name)
     if values is None:
         return cell.failures.get(name, "")
-    if which == "accuracy":
-        return Mean.of_shares(values).words()
-    return Mean.of(values).words(2)
+    if which == "seconds":
+        return f"{np.median(values):.2g}"
+    return Mean.of_shares(values).words() if which == "accuracy" else Mean.of(values).words(2)
