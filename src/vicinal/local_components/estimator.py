@@ -1,5 +1,6 @@
 """LocalComponents: the estimator."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,14 @@ from vicinal.local_components.checks import (
     check_streaming,
     check_total,
 )
+from vicinal.local_components.decision import Decision, Material, decide
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.local_components.modes import find_modes
 from vicinal.local_components.per_point import (
     PerPointDensity,
-    PerPointProblem,
-    neighborhood_covariances,
+    local_problem,
     per_point_validation,
 )
 from vicinal.local_components.plan import (
@@ -231,6 +232,7 @@ class LocalComponents(
 
     components_: NDArray
     _density: Density
+    _penalty: Penalty
 
     def __init__(
         self,
@@ -241,7 +243,7 @@ class LocalComponents(
         gaussian: str | None = None,
         rank: int | None = None,
         smoothing: int | str = "auto",
-        regularization: Any = 0.0,
+        regularization: Any = "auto",
         batch_size: int | None = None,
         n_neighbors: int | None = None,
         discount: float = 0.6,
@@ -298,17 +300,21 @@ class LocalComponents(
         -------
         self : LocalComponents
         """
-        points = self._checked(X, sample_weight, at_least=2)
-        check_total(points.total)
-        rng, plan = self._generator(), Plan.of(self, points)
+        by_folds = isinstance(self.regularization, str)
+        points = self._checked(X, sample_weight, at_least=1 if by_folds else 2, reset=True)
+        if not by_folds:
+            check_total(points.total)
+        rng = self._generator()
+        material = Material.of(self, points, rng)
+        decision = decide(self, material, self._choose_engine, rng)
+        plan, penalty = decision.plan, decision.penalty
         engine = self._choose_engine(plan.work)
-        penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
         check_penalty(self, penalty, points)
-        self._check_bound(points, plan, penalty, 1 if self.gaussian else points.X.shape[1])
-        learning, held = self._divided(points, rng)
+        self._check_bound(points, plan, penalty, 1 if plan.form.gaussian else points.X.shape[1])
+        learning, held = self._divided(material.points, rng)
         check_columns(self, learning, penalty)
-        frame = GlobalFrame.of(learning, plan.form, penalty.global_)
-        problem = LocalProblem(learning, frame, plan.form, penalty, engine)
+        frame = GlobalFrame.of(learning, plan.form, penalty.global_variances)
+        problem = LocalProblem(learning, frame, plan.form, penalty, engine, material.copies_count)
 
         def density(scatter: NDArray) -> ParzenDensity:
             return ParzenDensity(points, frame.mean, problem.shape(scatter))
@@ -320,14 +326,19 @@ class LocalComponents(
         outcome = self._run_shared(problem, plan, held, listeners, rng)
         shared = density(outcome.parameters)
         self._check_bound(points, plan, penalty, shared.shape.n_local)
-        self._forget("_stream", "local_covariances_", "smoothing_")
+        self._forget("_stream", "local_covariances_", "smoothing_", "path_")
         self._take(outcome, fitted(outcome.parameters))
-        self.regularization_ = (penalty.global_, penalty.local)
+        self._take_decision(decision)
         self._scatter = frame.covariance_outward(outcome.parameters)
         most = MOST_LEFT_OUT if plan.batching else None
-        self.loo_log_likelihood_ = mean_leave_one_out(shared, engine, rng, most)
-        if self.covariance == "local":
-            self._fit_per_point(learning, held, shared, rng)
+        explained = replace(shared, points=material.points)
+        self.loo_log_likelihood_ = mean_leave_one_out(
+            explained, engine, rng, most, material.copies_count
+        )
+        if decision.covariance == "local":
+            self._fit_per_point(
+                replace(material, points=learning), held, shared, decision.smoothing
+            )
         listeners.close(outcome.parameters)
         return self
 
@@ -371,21 +382,21 @@ class LocalComponents(
 
     def _fit_per_point(
         self,
-        points: WeightedPoints,
+        material: Material,
         held: WeightedPoints | None,
         shared: ParzenDensity,
-        rng: np.random.Generator,
+        smoothing: int | None,
     ) -> None:
         """A covariance for every point, from the shared one."""
+        points = material.points
         (n, d), mean, shape = points.X.shape, shared.mean, shared.shape
         max_iter = self.max_iter or MAX_ITER
         engine = self._choose_engine(Workload(n, n, d * (d + 3) // 2, max_iter))
-        size = self.smoothing
+        size = smoothing or self.smoothing
         if isinstance(size, str):
-            size = choose_smoothing(points, shape, mean, self.validation_fraction, engine, rng)
+            size = choose_smoothing(points, mean, shape, engine)
         centers = points.at(shape.coordinates(points.X - mean))
-        prior = neighborhood_covariances(centers, size)
-        problem = PerPointProblem(centers, prior, size, shape.log_volume, engine).scaled()
+        problem = local_problem(centers, size, shape.log_volume, engine, material.copies_count)
 
         def density(covariances: NDArray) -> PerPointDensity:
             return PerPointDensity(points, mean, shape, covariances)
@@ -401,6 +412,9 @@ class LocalComponents(
             verbose=self.verbose,
         )
         final = density(outcome.parameters)
+        if material.which is not None and len(material.which) == len(shared.points):
+            covariances = outcome.parameters[material.which]
+            final = PerPointDensity(shared.points, mean, shape, covariances)
         self._take(outcome, self._fitted_attributes(final))
         self.local_covariances_, self.smoothing_ = final.local_covariances, size
         self.loo_log_likelihood_ = problem.log_likelihood(outcome.parameters)
@@ -430,16 +444,21 @@ class LocalComponents(
         self : LocalComponents
         """
         is_fitted, goes_on = hasattr(self, "components_"), hasattr(self, "_stream")
-        points = self._checked(X, sample_weight, at_least=1 if is_fitted else 2)
+        points = self._checked(
+            X, sample_weight, at_least=1 if is_fitted else 2, reset=not is_fitted
+        )
         if not goes_on:
-            form, penalty = Plan.of(self, points).form, plain_penalty(self.regularization)
-            check_penalty(self, penalty, points)
-            if not is_fitted:
-                check_total(points.total)
-                check_columns(self, points, penalty)
+            form = Plan.of(self, points, self.covariance, self.gaussian).form
+            penalty = None
+            if not isinstance(self.regularization, str):
+                penalty = plain_penalty(self.regularization)
+                check_penalty(self, penalty, points)
+                if not is_fitted:
+                    check_total(points.total)
+                    check_columns(self, points, penalty)
             stream = Stream(form, penalty, self.discount, self.reservoir_size, self._generator())
             if is_fitted:
-                stream.remember(self._density.points, self._scatter)
+                stream.remember(self._density.points, self._scatter, penalty or self._penalty)
             self._stream = stream
         stream, size = self._stream, self.batch_size or STREAM_BATCH
         d, dtype = points.X.shape[1], points.X.dtype.name
@@ -540,12 +559,11 @@ class LocalComponents(
         return find_modes(self._density, self.components_, starts, engine)
 
     def _checked(
-        self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int
+        self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int, reset: bool
     ) -> WeightedPoints:
         """Points and weights; rows of weight 0 are as good as absent."""
-        is_first = at_least == 2  # later rows of a stream may come one by one
         rows = validate_data(
-            self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=is_first
+            self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=reset
         )
         check_parameters(self, rows.shape[1])
         check_width(rows.shape[1], "LocalComponents learns")
@@ -580,6 +598,13 @@ class LocalComponents(
         return choose_engine(
             asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
         )[0]
+
+    def _take_decision(self, decision: Decision) -> None:
+        """Keep what was settled before the fit."""
+        self.regularization_ = (decision.penalty.global_, decision.penalty.local)
+        self.recipe_, self._penalty = decision.recipe, decision.penalty
+        if decision.path is not None:
+            self.path_ = decision.path
 
     def _take(self, outcome: Outcome, attributes: dict[str, Any]) -> None:
         """Keep what a run found."""

@@ -24,3 +24,4 @@ class LocalSettings(Protocol):
     early_stopping: bool
     validation_fraction: float
     reservoir_size: int
+    verbose: int
