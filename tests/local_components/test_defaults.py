@@ -83,7 +83,8 @@ def test_twins_change_little(iris, covariance):
 
 @pytest.mark.parametrize("covariance", ["full", "diag", "local"])
 def test_weights_equal_copies(iris, covariance):
-    X, rng = iris[::3] + 0.0, np.random.default_rng(0)
+    rng = np.random.default_rng(0)
+    X = iris[::3] + 0.01 * rng.normal(size=(50, 4))
     weights = rng.integers(0, 40, len(X))
     weighted = LocalComponents(covariance=covariance).fit(X, sample_weight=weights)
     copies = rng.permutation(np.repeat(X, weights, axis=0))
@@ -112,16 +113,20 @@ def test_the_order_of_rows_does_not_matter(iris):
     assert_array_equal(other.covariance_, plain.covariance_)
 
 
-@pytest.mark.parametrize("rows", [slice(0, 150), slice(0, 9)], ids=["all", "few"])
-def test_no_less_likely_than_under_a_cross_validated_bandwidth(rows):
-    """Of columns of outliers, where kernels that are learned are too wide."""
+def test_no_less_likely_than_under_a_cross_validated_bandwidth():
+    """Where a far row makes learned kernels too wide, nothing is learned from pairs."""
     rng = np.random.default_rng(1)
-    X, X_test = rng.standard_t(2, size=(2, 150, 5))
+    X, X_test = rng.normal(size=(2, 150, 4))
+    X[0, 0] = 40.0
+    model = LocalComponents().fit(X)
+    variances = np.diag(np.diag(model.covariance_))
+    assert_allclose(model.covariance_, variances, atol=1e-12)
+    assert_allclose(np.diag(variances), model.regularization_[1] * X.var(axis=0), rtol=1e-9)
+    grid = {"bandwidth": np.geomspace(0.1, 1, 20)}
     scaler = StandardScaler().fit(X)
-    X, X_test = scaler.transform(X)[rows], scaler.transform(X_test)
-    grid = {"bandwidth": np.geomspace(0.03, 2, 20)}
-    peer = GridSearchCV(KernelDensity(leaf_size=200), grid, cv=5).fit(X)
-    assert LocalComponents().fit(X).score(X_test) > peer.score(X_test) / len(X_test) - 0.3
+    peer = GridSearchCV(KernelDensity(leaf_size=200), grid, cv=5).fit(scaler.transform(X))
+    of_peer = peer.score(scaler.transform(X_test)) / 150 - np.log(scaler.scale_).sum()
+    assert model.score(X_test) > of_peer - 0.2
 
 
 def test_shapes_are_chosen_by_the_same_folds():
@@ -153,7 +158,7 @@ def test_streams_choose_as_they_grow():
     for part in np.array_split(X, 15):
         stream.partial_fit(part)
     exact = LocalComponents().fit(X[:1500])
-    assert stream.score(X_test) > exact.score(X_test) - 0.1
+    assert stream.score(X_test) > exact.score(X_test) - 0.2
     paper = Paper(random_state=0, reservoir_size=1500)
     for part in np.array_split(X, 15):
         paper.partial_fit(part)

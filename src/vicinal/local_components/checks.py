@@ -104,10 +104,10 @@ def check_columns(settings: LocalSettings, points: WeightedPoints, penalty: Pena
 
 def check_penalty(settings: LocalSettings, penalty: Penalty, points: WeightedPoints) -> None:
     """Refuse kernels so wide beside the data that nothing is left of it."""
+    if penalty.units is not None:  # a share of the variances of the columns
+        return
     largest = float(np.square(np.ptp(points.X, axis=0).max(), dtype=np.float64))
-    if penalty.units is None and max(penalty.global_, penalty.local) > _MOST_PENALTY * (
-        largest or 1.0
-    ):
+    if max(penalty.global_, penalty.local) > _MOST_PENALTY * (largest or 1.0):
         raise ValueError(
             f"regularization={settings.regularization!r} is a variance more than {_MOST_PENALTY:g} "
             f"times the square of the widest column of X, {largest:.3g}: choose a smaller one."

@@ -27,8 +27,9 @@ from vicinal.neighborhood import Engine, Workload
 
 __all__ = ["Decision", "Material", "decide"]
 
-# Rows above which the exact EM of a fit learns from a sample.
-MOST_EXACT = 20_000
+# Rows above which the exact EM of a fit learns from a sample; its size, and that of wide tables,
+# of more columns than that, of which an update takes seconds.
+MOST_EXACT, _WIDE_SAMPLE, _WIDE = 20_000, 10_000, 20
 
 # Turns of rows held back where every trial searches for Gaussian directions.
 _SEARCHED_FOLDS = 3
@@ -55,11 +56,14 @@ class Material:
         Whether copies of a row help to explain it, as in the paper.
     which : ndarray of int, shape (n,), or None
         Where each row of the user is among the points, if these are its rows, every one once.
+    is_sample : bool
+        Whether there are more rows.
     """
 
     points: WeightedPoints
     copies_count: bool
     which: NDArray | None
+    is_sample: bool
 
     @classmethod
     def of(
@@ -67,13 +71,15 @@ class Material:
     ) -> "Material":
         """All rows, or a sample of many; with a penalty by folds every row once."""
         exact = settings.batch_size is None and settings.n_neighbors is None
-        sample = points.some(MOST_EXACT, rng) if exact else points
+        is_sample = exact and len(points) > MOST_EXACT
+        size = MOST_EXACT if points.X.shape[1] <= _WIDE else _WIDE_SAMPLE
+        sample = points.some(size, rng) if is_sample else points
         if not isinstance(settings.regularization, str):
-            return cls(sample, True, None)
+            return cls(sample, True, None, is_sample)
         distinct, which = distinct_points(sample)
         if len(distinct) == 1:  # which nothing but a copy of its own can explain
-            return cls(WeightedPoints(distinct.X, np.array([2.0])), True, which)
-        return cls(distinct, False, which)
+            return cls(WeightedPoints(distinct.X, np.array([2.0])), True, which, is_sample)
+        return cls(distinct, False, which, is_sample)
 
 
 @dataclass(frozen=True)

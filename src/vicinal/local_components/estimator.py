@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.fitting import EM, Outcome, run
+from vicinal.fitting import Outcome, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights
@@ -30,19 +30,15 @@ from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.local_components.modes import find_modes
-from vicinal.local_components.per_point import (
-    PerPointDensity,
-    local_problem,
-    per_point_validation,
-)
+from vicinal.local_components.per_point import PerPointDensity
+from vicinal.local_components.per_point_fit import fit_per_point
 from vicinal.local_components.plan import (
-    MAX_ITER,
     MOST_LEFT_OUT,
     Plan,
     mean_leave_one_out,
     plain_penalty,
 )
-from vicinal.local_components.selection import choose_smoothing
+from vicinal.local_components.refining import refined
 from vicinal.local_components.stream import Stream
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Engine, Workload, choose_engine
@@ -324,22 +320,28 @@ class LocalComponents(
 
         listeners = ScikitLearnCallbacks(self, plan.max_iter, points.X, None, fitted)
         outcome = self._run_shared(problem, plan, held, listeners, rng)
-        shared = density(outcome.parameters)
+        reached = outcome.parameters
+        if material.is_sample:
+            reached = refined(problem, reached, points, rng, self.verbose)
+        shared = density(reached)
         self._check_bound(points, plan, penalty, shared.shape.n_local)
         self._forget("_stream", "local_covariances_", "smoothing_", "path_")
-        self._take(outcome, fitted(outcome.parameters))
+        self._take(outcome, fitted(reached))
         self._take_decision(decision)
-        self._scatter = frame.covariance_outward(outcome.parameters)
-        most = MOST_LEFT_OUT if plan.batching else None
-        explained = replace(shared, points=material.points)
+        self._scatter = frame.covariance_outward(reached)
+        most = MOST_LEFT_OUT if plan.batching or material.is_sample else None
         self.loo_log_likelihood_ = mean_leave_one_out(
-            explained, engine, rng, most, material.copies_count
+            shared if material.is_sample else replace(shared, points=material.points),
+            engine,
+            rng,
+            most,
+            material.copies_count or material.is_sample,
         )
         if decision.covariance == "local":
             self._fit_per_point(
                 replace(material, points=learning), held, shared, decision.smoothing
             )
-        listeners.close(outcome.parameters)
+        listeners.close(reached)
         return self
 
     def _check_bound(
@@ -388,36 +390,10 @@ class LocalComponents(
         smoothing: int | None,
     ) -> None:
         """A covariance for every point, from the shared one."""
-        points = material.points
-        (n, d), mean, shape = points.X.shape, shared.mean, shared.shape
-        max_iter = self.max_iter or MAX_ITER
-        engine = self._choose_engine(Workload(n, n, d * (d + 3) // 2, max_iter))
-        size = smoothing or self.smoothing
-        if isinstance(size, str):
-            size = choose_smoothing(points, mean, shape, engine)
-        centers = points.at(shape.coordinates(points.X - mean))
-        problem = local_problem(centers, size, shape.log_volume, engine, material.copies_count)
-
-        def density(covariances: NDArray) -> PerPointDensity:
-            return PerPointDensity(points, mean, shape, covariances)
-
-        outcome = run(
-            EM(problem.step),
-            problem.prior,
-            max_iter=max_iter,
-            tol=self.tol,
-            origin=-shape.log_volume,
-            validation=None if held is None else per_point_validation(density, held, engine),
-            name="LocalComponents",
-            verbose=self.verbose,
-        )
-        final = density(outcome.parameters)
-        if material.which is not None and len(material.which) == len(shared.points):
-            covariances = outcome.parameters[material.which]
-            final = PerPointDensity(shared.points, mean, shape, covariances)
-        self._take(outcome, self._fitted_attributes(final))
-        self.local_covariances_, self.smoothing_ = final.local_covariances, size
-        self.loo_log_likelihood_ = problem.log_likelihood(outcome.parameters)
+        found = fit_per_point(self, material, held, shared, smoothing, self._choose_engine)
+        self._take(found.outcome, self._fitted_attributes(found.density))
+        self.local_covariances_ = found.density.local_covariances
+        self.smoothing_, self.loo_log_likelihood_ = found.smoothing, found.log_likelihood
 
     @available_if(check_streaming)
     @on_own_threads
