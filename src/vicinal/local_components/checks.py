@@ -14,14 +14,15 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.units import SQUARES, check_spread
-from vicinal.local_components.bounds import constant_column
-from vicinal.local_components.equations import STRUCTURES
+from vicinal.local_components.bounds import constant_column, refuse_unbounded
+from vicinal.local_components.equations import STRUCTURES, Form
 from vicinal.local_components.learning import Penalty
 from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import GAUSSIAN, GAUSSIAN_MIXTURES, Law, law_named
 
 __all__ = [
     "COVARIANCES",
+    "check_bound",
     "check_columns",
     "check_parameters",
     "check_penalty",
@@ -60,6 +61,7 @@ def check_parameters(settings: LocalSettings, n_features: int) -> None:
         if getattr(settings, name) is not None:
             check_count(name, getattr(settings, name), least)
     _check_discount(settings.discount)
+    _check_contamination(settings.contamination)
     if isinstance(settings.smoothing, str):
         check_choice("smoothing", settings.smoothing, ("auto",))
     else:
@@ -87,6 +89,23 @@ def check_total(total: float) -> None:
             f"sample_weight sums to {total:g}: a weight is a number of copies, and no point has "
             "another one. Multiply the weights so that they sum to more than 1."
         )
+
+
+def check_bound(
+    settings: LocalSettings,
+    points: WeightedPoints,
+    form: Form,
+    penalty: Penalty,
+    n_local: int | None = None,
+) -> None:
+    """Refuse points for which kernels of so many local directions have no likeliest width.
+
+    None: of as many as there are before a fit.
+    """
+    if n_local is None:
+        n_local = 1 if form.gaussian else points.X.shape[1]
+    if penalty.local == 0 and not settings.early_stopping:
+        refuse_unbounded(points, form, n_local)
 
 
 def check_columns(settings: LocalSettings, points: WeightedPoints, penalty: Penalty) -> None:
@@ -147,6 +166,13 @@ def _check_regularization(settings: LocalSettings) -> None:
 def _check_discount(value: Any) -> None:
     if check_nonnegative("discount", value) >= 1:
         raise ValueError(f"discount={value!r} must be below 1: nothing new would be learned.")
+
+
+def _check_contamination(value: Any) -> None:
+    if isinstance(value, str):
+        check_choice("contamination", value, ("auto",))
+    elif check_share("contamination", value) > 0.5:
+        raise ValueError(f"contamination={value!r} must be at most 0.5: most rows are no outliers.")
 
 
 def _check_together(settings: LocalSettings) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vicinal.fitting.progress import stage
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
+from vicinal.inputs.splits import hold_back_any
 from vicinal.local_components.columns import Columns
 from vicinal.local_components.equations import Form
 from vicinal.local_components.learning import Penalty
@@ -25,7 +26,7 @@ from vicinal.local_components.settings import LocalSettings
 from vicinal.local_components.trials import N_FOLDS, Trials, row_folds
 from vicinal.neighborhood import Engine, Workload
 
-__all__ = ["Decision", "Material", "decide"]
+__all__ = ["Decision", "Material", "decide", "divided"]
 
 # Rows above which the exact EM of a fit learns from a sample; its size, and that of wide tables,
 # of more columns than that, of which an update takes seconds.
@@ -80,6 +81,16 @@ class Material:
         if len(distinct) == 1:  # which nothing but a copy of its own can explain
             return cls(WeightedPoints(distinct.X, np.array([2.0])), True, which, is_sample)
         return cls(distinct, False, which, is_sample)
+
+
+def divided(
+    settings: LocalSettings, points: WeightedPoints, rng: np.random.Generator
+) -> tuple[WeightedPoints, WeightedPoints | None]:
+    """Points to learn from, and points held back where a fit should stop early."""
+    if not settings.early_stopping:
+        return points, None
+    positions, held = hold_back_any(len(points), settings.validation_fraction, rng)
+    return points[positions], points[held]
 
 
 @dataclass(frozen=True)

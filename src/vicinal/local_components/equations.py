@@ -27,6 +27,7 @@ __all__ = [
     "ExpectedScatter",
     "Form",
     "Shape",
+    "each_left_out",
     "expected_scatter",
     "leave_one_out",
     "log_density",
@@ -233,6 +234,12 @@ def leave_one_out(
     """Mean log-likelihood of queries, each under all keys but itself, or but all its copies."""
     looked = _look_around(shape, engine, queries, keys, own, copies_count, moments=False)
     return _mean(looked[2], queries)
+
+
+def each_left_out(shape: Shape, engine: Engine, points: WeightedPoints) -> NDArray:
+    """Log-likelihood of every point under all others, its own copies left out, shape (n,)."""
+    own = np.arange(len(points))
+    return _look_around(shape, engine, points, points, own, copies_count=False, moments=False)[2]
 
 
 def log_density(shape: Shape, engine: Engine, queries: NDArray, points: WeightedPoints) -> NDArray:

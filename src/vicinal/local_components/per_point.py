@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import EM, Validation, few_updates
+from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.nearest import nearest
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions
@@ -302,6 +303,21 @@ class PerPointDensity:
         P[:, rows, columns] = P[:, columns, rows] = np.where(rows == columns, 2.0, 1.0) * psi[:, d:]
         top = np.linalg.solve(P, -psi[:, :d, None])[:, :, 0]
         return top @ self.shape.factor.T + self.mean
+
+    def merged(self, most: int, rng: np.random.Generator) -> "PerPointDensity":
+        """The density with a kernel for every row, copies counted, or for so many of them."""
+        some = np.arange(len(self.points))
+        if len(some) > most:
+            some = np.sort(rng.choice(some, most, replace=False))
+        distinct, which = distinct_points(self.points[some])
+        first = some[np.unique(which, return_index=True)[1]]
+        return replace(self, points=distinct, covariances=self.covariances[first])
+
+    def left_out(self, engine: Engine) -> NDArray:
+        """Log-density at the center of every kernel without that kernel, shape (n,)."""
+        kernels, points = self._kernels, self.points
+        log_sums, _ = kernels.log_sums(kernels.centers.X, engine, np.arange(len(points)))
+        return log_sums - np.log(points.total - points.counts) + self.shape.log_normalizer
 
     @property
     def local_covariances(self) -> NDArray:

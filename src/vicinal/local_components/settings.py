@@ -15,6 +15,7 @@ class LocalSettings(Protocol):
     rank: int | None
     smoothing: int | str
     regularization: Any
+    contamination: float | str
     batch_size: int | None
     n_neighbors: int | None
     discount: float

@@ -69,6 +69,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "covariance_": "finite D D",
         "mean_": "finite D",
         "_scatter": "finite D D",
+        "offset_": "finite",
         "_density.points.X": "finite n D",
         "_penalty": "Penalty",
         "_penalty.units": "nonnegative D",
