@@ -363,6 +363,13 @@ def test_wrong_parameters_are_named(iris, arguments, error, message):
         Paper(**arguments).fit(iris)
 
 
+def test_a_sample_has_a_seed_of_its_own(iris):
+    model = LocalComponents(regularization=0.1, random_state=0).fit(iris)
+    assert_array_equal(model.sample(3, random_state=0), model.sample(3))
+    assert_array_equal(model.sample(3, random_state=5), model.sample(3, random_state=5))
+    assert (model.sample(3, random_state=5) != model.sample(3)).all()
+
+
 def test_sampling_needs_a_count(iris):
     with pytest.raises(ValueError, match="n_samples=0 must be a whole number at least 1"):
         Paper(covariance="spherical").fit(iris).sample(0)

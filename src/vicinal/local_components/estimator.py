@@ -103,8 +103,9 @@ class LocalComponents(
         covariance; with ``covariance="local"`` it is that of the shared one. "auto":
         a share of the variance of each column, so that units do not matter, under
         which rows of up to five folds (of 5000 rows, if there are more) are likeliest;
-        or nothing but that variance, if learning makes them less likely. About four
-        times as long as without a choice. It takes any rows (see Notes).
+        or nothing but that variance, if learning makes them less likely. About ten
+        times as long as without a choice, three to four times with thousands of rows.
+        It takes any rows (see Notes).
     contamination : float or "auto", default="auto"
         What `predict` calls an outlier. A number from 0 to 0.5: that share of the
         training rows, which are likelier than new ones of their kind because
@@ -254,7 +255,7 @@ class LocalComponents(
 
     >>> model = LocalComponents(gaussian="search").fit(X)
     >>> print(f"{model.loo_log_likelihood_:.4f}", model.n_gaussian_)
-    -1.5452 1
+    -1.5696 1
     """
 
     components_: NDArray
@@ -504,12 +505,16 @@ class LocalComponents(
         return float(self.score_samples(X).mean())
 
     @on_own_threads
-    def sample(self, n_samples: int = 1) -> NDArray:
+    def sample(
+        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
+    ) -> NDArray:
         """Draw from the density.
 
         Parameters
         ----------
         n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=None
+            None: that of the estimator.
 
         Returns
         -------
@@ -517,7 +522,8 @@ class LocalComponents(
         """
         check_is_fitted(self)
         check_count("n_samples", n_samples, 1)
-        draws = self._density.sample(n_samples, check_seed(self.random_state))
+        seed = self.random_state if random_state is None else random_state
+        draws = self._density.sample(n_samples, check_seed(seed))
         return draws.astype(self._density.points.X.dtype)
 
     @on_own_threads
