@@ -38,7 +38,7 @@ def test_facts_of_a_stream():
 
 
 def test_facts_of_densities():
-    model = LocalComponents(gaussian="search").fit(X)
+    model = LocalComponents(gaussian="search", regularization=0.0).fit(X)
     facts = facts_in_words(model)
     assert facts["Gaussian part"] == "1 of 4 directions"
     assert facts["Leave-one-out log-likelihood"] == f"{model.loo_log_likelihood_:.6g}"

@@ -10,7 +10,7 @@ ROOT = Path(vicinal.__file__).parent
 
 # From the ground up: a room imports from rooms below, never from its own floor or above.
 FLOORS = (
-    ("archives", "facts", "files", "interrupts", "pipelines", "state", "voting"),
+    ("archives", "facts", "files", "interrupts", "metrics", "pipelines", "state", "voting"),
     ("compiling",),
     ("neighborhood",),
     ("inputs",),

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vicinal import coincidence, datasets, divergence, local_components, nca, saving
+    from vicinal import coincidence, datasets, divergence, local_components, metrics, nca, saving
     from vicinal.coincidence import CoincidenceClassifier, LatentCoincidence
     from vicinal.divergence import DivergenceEmbedding, DivergenceNeighbors
     from vicinal.local_components import LocalComponents
@@ -32,6 +32,7 @@ __all__ = [
     "export_onnx",
     "load",
     "local_components",
+    "metrics",
     "nca",
     "sample_pairs",
     "save",
@@ -51,6 +52,7 @@ _HOMES = {
     "export_onnx": "vicinal.saving",
     "load": "vicinal.saving",
     "local_components": "vicinal.local_components",
+    "metrics": "vicinal.metrics",
     "nca": "vicinal.nca",
     "sample_pairs": "vicinal.sampling",
     "save": "vicinal.saving",

@@ -23,7 +23,11 @@ __all__ = ["check", "leaks", "same"]
 _SEED = 16
 
 # How our own warnings begin, besides those of convergence.
-_OURS = ("the neighborhood graph has", "no point has an impostor")
+_OURS = (
+    "the neighborhood graph has",
+    "no point has an impostor",
+    "LocalComponents with regularization='auto': ",
+)
 
 # Words by which a message says what it is about, besides names of parameters.
 _SUBJECTS = {"X", "y", "sample_weight", "sample", "rows", "points", "class", "classes"}

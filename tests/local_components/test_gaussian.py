@@ -5,6 +5,7 @@ import pytest
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from local_components.paper import Paper
 from local_components.quadrature import integral
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
@@ -13,7 +14,6 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
-from vicinal import LocalComponents
 from vicinal.datasets import make_noisy_circles
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form, Shape, expected_scatter, log_density
@@ -105,10 +105,10 @@ def test_proposition_1(seed, d):
 
 
 def test_golden_numbers_on_iris(iris):
-    plain = LocalComponents(gaussian="em", tol=1e-13).fit(iris)
+    plain = Paper(gaussian="em", tol=1e-13).fit(iris)
     assert plain.n_gaussian_ == 0
     assert_allclose(plain.loo_log_likelihood_, -1.66319837815, atol=1e-9)
-    model = LocalComponents(gaussian="search", tol=1e-13).fit(iris)
+    model = Paper(gaussian="search", tol=1e-13).fit(iris)
     assert model.n_gaussian_ == 1
     assert model.loo_log_likelihood_ > -1.54524694196 - 1e-9
     assert model.components_.shape == (3, 4)
@@ -119,14 +119,14 @@ def test_golden_numbers_on_iris(iris):
 @pytest.mark.parametrize("regularization", [0.0, 0.02, (0.1, 0.01)])
 def test_the_penalized_likelihood_never_falls(iris, regularization):
     noisy = np.hstack([iris, np.random.default_rng(0).normal(size=(150, 3))])
-    model = LocalComponents(gaussian="em", regularization=regularization, tol=1e-10).fit(noisy)
+    model = Paper(gaussian="em", regularization=regularization, tol=1e-10).fit(noisy)
     assert (np.diff(model.history_["objective"]) >= -1e-12).all()
 
 
 def test_penalties_are_those_of_the_paper(iris):
     """F + ½ ν_G tr B_GᵀB_G + ½ ν_L tr B_LᵀB_L, in the coordinates of the user."""
     noisy = np.hstack([iris, np.random.default_rng(0).normal(size=(150, 3))])
-    model = LocalComponents(gaussian="search", regularization=(0.3, 0.05)).fit(noisy)
+    model = Paper(gaussian="search", regularization=(0.3, 0.05)).fit(noisy)
     local, gaussian = model.components_, model.gaussian_components_
     assert model.n_gaussian_ >= 1
     penalty = 0.15 * np.square(gaussian).sum() + 0.025 * np.square(local).sum()
@@ -155,13 +155,13 @@ def test_all_gaussian_is_absorbing(iris):
 def test_the_density_integrates_to_one():
     rng = np.random.default_rng(0)
     X = np.c_[rng.choice([-1.0, 1.0], 12) + 0.1 * rng.normal(size=12), 0.7 * rng.normal(size=12)]
-    model = LocalComponents(gaussian="search").fit(X @ [[1.0, 0.4], [-0.3, 1.0]])
+    model = Paper(gaussian="search").fit(X @ [[1.0, 0.4], [-0.3, 1.0]])
     assert model.n_gaussian_ == 1
     assert_allclose(integral(model, 2, 6, 0.02), 1.0, rtol=1e-6)
 
 
 def test_samples_have_the_moments_of_the_density(iris):
-    model = LocalComponents(gaussian="search", random_state=0).fit(iris)
+    model = Paper(gaussian="search", random_state=0).fit(iris)
     draws = model.sample(60_000)
     assert_allclose(draws.mean(axis=0), iris.mean(axis=0), atol=0.03)
     B = np.vstack([model.components_, model.gaussian_components_])
@@ -176,8 +176,8 @@ def test_samples_have_the_moments_of_the_density(iris):
 def test_affine_maps_change_nothing_but_the_coordinates(iris):
     rng = np.random.default_rng(1)
     M = rng.normal(size=(4, 4)) + 2 * np.eye(4)
-    plain = LocalComponents(gaussian="search").fit(iris)
-    moved = LocalComponents(gaussian="search").fit(iris @ M.T + 5.0)
+    plain = Paper(gaussian="search").fit(iris)
+    moved = Paper(gaussian="search").fit(iris @ M.T + 5.0)
     log_volume = np.log(abs(np.linalg.det(M)))
     assert_allclose(moved.loo_log_likelihood_, plain.loo_log_likelihood_ - log_volume, atol=1e-5)
     before, after = plain.transform(iris), moved.transform(iris @ M.T)
@@ -186,7 +186,7 @@ def test_affine_maps_change_nothing_but_the_coordinates(iris):
 
 
 def test_coordinates_are_signed_and_white(iris):
-    model = LocalComponents(gaussian="search").fit(iris)
+    model = Paper(gaussian="search").fit(iris)
     rows = model.components_
     most = np.abs(rows * np.sqrt(np.diag(model.covariance_))).argmax(axis=1)
     assert (rows[np.arange(3), most] > 0).all()
@@ -198,7 +198,7 @@ def test_coordinates_are_signed_and_white(iris):
 
 def test_on_gaussian_data_one_direction_stays_local():
     X = np.random.default_rng(0).normal(size=(300, 4))
-    model = LocalComponents(gaussian="search").fit(X)
+    model = Paper(gaussian="search").fit(X)
     assert model.n_gaussian_ == 3
     truth = multivariate_normal(np.zeros(4)).logpdf(X).mean()
     assert_allclose(model.score(X), truth, atol=0.1)
@@ -209,7 +209,7 @@ def test_the_search_finds_circles_in_noise():
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     clusters = SpectralClustering(2, gamma=0.5, random_state=0)  # kernels of width 1
     raw = adjusted_rand_score(y, clusters.fit_predict(X))
-    model = make_pipeline(LocalComponents(gaussian="search"), clusters)
+    model = make_pipeline(Paper(gaussian="search"), clusters)
     labels = model.fit_predict(X)
     assert model[0].n_gaussian_ == 8
     assert adjusted_rand_score(y, labels) > 0.9 > 0.5 > raw
@@ -218,8 +218,8 @@ def test_the_search_finds_circles_in_noise():
 def test_weight_k_equals_k_copies(iris):
     weights = 1 + np.arange(150) % 2
     settings = {"gaussian": "em", "regularization": 0.02, "tol": 1e-8}
-    weighted = LocalComponents(**settings).fit(iris, sample_weight=weights)
-    repeated = LocalComponents(**settings).fit(np.repeat(iris, weights, axis=0))
+    weighted = Paper(**settings).fit(iris, sample_weight=weights)
+    repeated = Paper(**settings).fit(np.repeat(iris, weights, axis=0))
     assert_allclose(weighted.loo_log_likelihood_, repeated.loo_log_likelihood_, rtol=1e-9)
     assert_array_equal(weighted.n_gaussian_, repeated.n_gaussian_)
     assert_allclose(weighted.score_samples(iris), repeated.score_samples(iris), rtol=1e-6)

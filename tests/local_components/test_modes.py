@@ -3,11 +3,11 @@ import pytest
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from local_components.paper import Paper
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import homogeneity_score
 
-from vicinal import LocalComponents
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.equations import Shape
@@ -32,7 +32,7 @@ def test_climbing_never_descends(seed, n_local):
 )
 def test_blobs_are_found(settings):
     X, y = make_blobs([60, 40, 50], n_features=2, cluster_std=0.6, random_state=3)
-    model = LocalComponents(regularization=0.1, **settings).fit(X)
+    model = Paper(regularization=0.1, **settings).fit(X)
     centers, labels = model.modes()
     assert homogeneity_score(y, labels) > 0.95
     assert 3 <= len(centers) <= 6
@@ -48,7 +48,7 @@ def test_blobs_are_found(settings):
 
 def test_in_gaussian_directions_the_mode_is_the_mean():
     X = load_iris(return_X_y=True)[0]
-    model = LocalComponents(gaussian="search").fit(X)
+    model = Paper(gaussian="search").fit(X)
     centers, labels = model.modes(X[::10])
     assert len(labels) == 15
     assert labels.max() == len(centers) - 1
@@ -57,6 +57,6 @@ def test_in_gaussian_directions_the_mode_is_the_mean():
 
 def test_setosa_is_a_cluster_of_its_own():
     X, y = load_iris(return_X_y=True)
-    centers, labels = LocalComponents(gaussian="search", regularization=0.05).fit(X).modes()
+    centers, labels = Paper(gaussian="search", regularization=0.05).fit(X).modes()
     assert not set(labels[y == 0]) & set(labels[y != 0])
     assert 2 <= len(centers) <= 10

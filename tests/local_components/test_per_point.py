@@ -7,12 +7,12 @@ import pytest
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from local_components.paper import Paper
 from local_components.quadrature import integral
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 
-from vicinal import LocalComponents
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Shape
 from vicinal.local_components.per_point import (
@@ -124,7 +124,7 @@ def test_weight_k_equals_k_copies(problem):
 
 def test_twins_end_in_a_finite_density(iris):
     X = np.repeat(iris[::10], 2, axis=0)
-    model = LocalComponents(covariance="local", regularization=0.05).fit(X)
+    model = Paper(covariance="local", regularization=0.05).fit(X)
     assert np.isfinite(model.score_samples(X)).all()
     assert np.linalg.eigvalsh(model.local_covariances_).min() > 1e-6
 
@@ -183,8 +183,8 @@ def test_climbing_never_descends(problem):
 
 
 def test_the_objective_never_falls(iris):
-    shared = LocalComponents().fit(iris)
-    model = LocalComponents(covariance="local", smoothing=30).fit(iris)
+    shared = Paper().fit(iris)
+    model = Paper(covariance="local", smoothing=30).fit(iris)
     assert (np.diff(model.history_["objective"]) >= -1e-12).all()
     assert model.loo_log_likelihood_ >= model.history_["objective"][-1]
     assert model.local_covariances_.shape == (150, 4, 4)
@@ -196,8 +196,8 @@ def test_the_objective_never_falls(iris):
 def test_affine_maps_change_nothing_but_the_coordinates(iris):
     M = np.random.default_rng(0).normal(size=(4, 4)) + 2 * np.eye(4)
     settings = {"covariance": "local", "smoothing": 30, "tol": 1e-11}
-    plain = LocalComponents(**settings).fit(iris)
-    moved = LocalComponents(**settings).fit(iris @ M.T)
+    plain = Paper(**settings).fit(iris)
+    moved = Paper(**settings).fit(iris @ M.T)
     log_volume = np.log(abs(np.linalg.det(M)))
     assert_allclose(moved.loo_log_likelihood_, plain.loo_log_likelihood_ - log_volume, atol=1e-4)
 
@@ -207,21 +207,21 @@ def test_local_covariances_follow_the_data():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(150, 2)) * 0.1, 8.0 + rng.normal(size=(150, 2))])
     test = np.vstack([rng.normal(size=(150, 2)) * 0.1, 8.0 + rng.normal(size=(150, 2))])
-    model = LocalComponents(covariance="local", random_state=0).fit(X)
+    model = Paper(covariance="local", random_state=0).fit(X)
     traces = np.trace(model.local_covariances_, axis1=1, axis2=2)
     assert np.median(traces[150:]) > 30 * np.median(traces[:150])
-    assert model.score(test) > LocalComponents().fit(X).score(test) + 0.2
+    assert model.score(test) > Paper().fit(X).score(test) + 0.2
     assert model.smoothing_ in (10, 20, 40, 80, 160)
 
 
 def test_the_density_integrates_to_one():
     X = np.random.default_rng(0).normal(size=(8, 2)) * 0.5
-    model = LocalComponents(covariance="local", smoothing=3).fit(X)
+    model = Paper(covariance="local", smoothing=3).fit(X)
     assert_allclose(integral(model, 2, 5, 0.02), 1.0, rtol=1e-6)
 
 
 def test_samples_have_the_moments_of_the_density(iris):
-    model = LocalComponents(covariance="local", smoothing=20, random_state=0).fit(iris)
+    model = Paper(covariance="local", smoothing=20, random_state=0).fit(iris)
     draws = model.sample(40_000)
     assert_allclose(draws.mean(axis=0), iris.mean(axis=0), atol=0.05)
     spread = np.cov(iris.T, ddof=0) + model.local_covariances_.mean(axis=0)
@@ -229,13 +229,13 @@ def test_samples_have_the_moments_of_the_density(iris):
 
 
 def test_rows_held_back(iris):
-    model = LocalComponents(covariance="local", early_stopping=True, random_state=0).fit(iris)
+    model = Paper(covariance="local", early_stopping=True, random_state=0).fit(iris)
     assert len(model.local_covariances_) == 135
     assert np.isfinite(model.validation_score_)
 
 
 def test_a_far_outlier(iris):
     X = np.vstack([iris, [[1e6, 0, 0, 0]]])
-    model = LocalComponents(covariance="local", regularization=1e-3).fit(X)
+    model = Paper(covariance="local", regularization=1e-3).fit(X)
     assert np.isfinite(model.score_samples(X)).all()
     assert np.isfinite(model.local_covariances_).all()

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from local_components.paper import Paper
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kstest, multivariate_t
 from scipy.stats import t as student_t
 from sklearn.datasets import load_iris
 
-from vicinal import LocalComponents
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components import log_density
 from vicinal.local_components.equations import Shape, expected_scatter
@@ -89,7 +89,7 @@ def test_weight_k_equals_k_copies(seed):
 @pytest.mark.parametrize("structure", ["full", "diag", "spherical", "low_rank"])
 @pytest.mark.parametrize("regularization", [0.0, 0.05])
 def test_em_never_falls(structure, accelerate, regularization):
-    model = LocalComponents(
+    model = Paper(
         kernel="student", covariance=structure, accelerate=accelerate, regularization=regularization
     ).fit(IRIS)
     steps = np.diff(model.history_["objective"])
@@ -103,17 +103,17 @@ def test_affine_maps_change_nothing_but_the_units(seed):
     A = rng.normal(size=(4, 4)) + 3 * np.eye(4)
     settings = {"kernel": "student", "max_iter": 3, "accelerate": False, "tol": 0.0}
     with pytest.warns(UserWarning, match="max_iter=3"):
-        model = LocalComponents(**settings).fit(IRIS)
+        model = Paper(**settings).fit(IRIS)
     with pytest.warns(UserWarning, match="max_iter=3"):
-        moved = LocalComponents(**settings).fit(IRIS @ A.T)
+        moved = Paper(**settings).fit(IRIS @ A.T)
     assert_allclose(moved.covariance_, A @ model.covariance_ @ A.T, rtol=1e-6, atol=1e-8)
     volume = np.linalg.slogdet(A)[1]
     assert_allclose(moved.score_samples(IRIS @ A.T), model.score_samples(IRIS) - volume, atol=1e-7)
 
 
 def test_many_degrees_of_freedom_are_gaussian_kernels():
-    gaussian = LocalComponents().fit(IRIS)
-    student = LocalComponents(kernel="student", degrees_of_freedom=1e6).fit(IRIS)
+    gaussian = Paper().fit(IRIS)
+    student = Paper(kernel="student", degrees_of_freedom=1e6).fit(IRIS)
     assert_allclose(student.covariance_, gaussian.covariance_, atol=1e-4)
     assert_allclose(student.loo_log_likelihood_, gaussian.loo_log_likelihood_, atol=1e-4)
 
@@ -126,7 +126,7 @@ def test_density_by_the_definition():
     options = {"covariance": scale, "kernel": "student", "degrees_of_freedom": 2.5}
     for engine in ("blocked", "fused", "tree", "adaptive"):
         assert_allclose(log_density(Q, X, engine=engine, **options), expected, rtol=1e-11)
-    model = LocalComponents(kernel="student", degrees_of_freedom=2.5).fit(X)
+    model = Paper(kernel="student", degrees_of_freedom=2.5).fit(X)
     found = log_density(
         Q, X, covariance=model.covariance_, kernel="student", degrees_of_freedom=2.5
     )
@@ -136,9 +136,9 @@ def test_density_by_the_definition():
 def test_samples_come_from_the_density():
     """A single cluster far narrower than its kernels: draws are Student's t around it."""
     X = 1e-4 * np.random.default_rng(0).normal(size=(50, 1))
-    model = LocalComponents(
-        kernel="student", degrees_of_freedom=2.0, regularization=1.0, random_state=0
-    ).fit(X)
+    model = Paper(kernel="student", degrees_of_freedom=2.0, regularization=1.0, random_state=0).fit(
+        X
+    )
     draws = model.sample(4000)[:, 0]
     width = np.sqrt(model.covariance_[0, 0])
     assert kstest((draws - X.mean()) / width, student_t(2.0).cdf).pvalue > 0.01
@@ -147,7 +147,7 @@ def test_samples_come_from_the_density():
 def test_far_points_do_not_widen_the_kernels_and_stay_likely():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(200, 2)), 30 * rng.normal(size=(10, 2))])
-    gaussian, student = LocalComponents().fit(X), LocalComponents(kernel="student").fit(X)
+    gaussian, student = Paper().fit(X), Paper(kernel="student").fit(X)
     assert student.loo_log_likelihood_ > gaussian.loo_log_likelihood_ + 0.5
     new = 30 * rng.normal(size=(50, 2))
     assert student.score(new) > gaussian.score(new) + 10
@@ -156,7 +156,7 @@ def test_far_points_do_not_widen_the_kernels_and_stay_likely():
 def test_modes_climb():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(60, 2)), 12 + rng.normal(size=(60, 2))])
-    model = LocalComponents(kernel="student", covariance="spherical", regularization=0.3).fit(X)
+    model = Paper(kernel="student", covariance="spherical", regularization=0.3).fit(X)
     centers, labels = model.modes()
     assert not set(labels[:60]) & set(labels[60:])
     heights = model.score_samples(centers[labels])
@@ -166,16 +166,16 @@ def test_modes_climb():
 def test_a_stream_learns_heavy_tails():
     X = np.random.default_rng(0).standard_t(3, size=(1200, 2))
     X, new = X[:1000], X[1000:]
-    model = LocalComponents(kernel="student", random_state=0)
+    model = Paper(kernel="student", random_state=0)
     for rows in np.array_split(X, 5):
         model.partial_fit(rows)
-    whole = LocalComponents(kernel="student").fit(X)
+    whole = Paper(kernel="student").fit(X)
     assert model.score(new) > whole.score(new) - 0.3
-    assert model.score(new) > LocalComponents().fit(X).score(new) + 1.0
+    assert model.score(new) > Paper().fit(X).score(new) + 1.0
 
 
 def test_what_was_fitted_is_kept_when_parameters_change():
-    model = LocalComponents(kernel="student", degrees_of_freedom=2.0).fit(IRIS)
+    model = Paper(kernel="student", degrees_of_freedom=2.0).fit(IRIS)
     before, modes = model.score_samples(IRIS), model.modes()[0]
     model.set_params(kernel="gaussian", degrees_of_freedom=50.0)
     assert_array_equal(model.score_samples(IRIS), before)
@@ -196,7 +196,7 @@ def test_what_was_fitted_is_kept_when_parameters_change():
 )
 def test_refusals_name_the_argument(settings, message):
     with pytest.raises(ValueError, match=message):
-        LocalComponents(**settings).fit(IRIS)
+        Paper(**settings).fit(IRIS)
     if set(settings) <= {"kernel", "degrees_of_freedom"}:
         with pytest.raises(ValueError, match=message):
             log_density(IRIS, IRIS, covariance=1.0, **settings)
@@ -204,9 +204,9 @@ def test_refusals_name_the_argument(settings, message):
 
 def test_heavy_tails_forgive_some_points_that_they_have_no_twin():
     """Not all flowers have one in any direction: enough for ν = 3, not for Gaussian kernels."""
-    LocalComponents().fit(ROUNDED)
+    Paper().fit(ROUNDED)
     with pytest.raises(ValueError, match="in some direction nearly every point has a twin"):
-        LocalComponents(kernel="student").fit(ROUNDED)
-    model = LocalComponents(kernel="student", regularization="auto", random_state=0).fit(ROUNDED)
+        Paper(kernel="student").fit(ROUNDED)
+    model = Paper(kernel="student", regularization="auto", random_state=0).fit(ROUNDED)
     assert np.isfinite(model.loo_log_likelihood_)
     assert model.regularization_[1] > 0

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from local_components.paper import Paper
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_moons
 
-from vicinal import LocalComponents
 from vicinal.local_components import log_density
 
 
@@ -15,9 +15,9 @@ def moons():
 
 
 def test_em_reaches_the_exact_likelihood(moons):
-    exact = LocalComponents(engine="fused").fit(moons)
+    exact = Paper(engine="fused").fit(moons)
     for tolerance in (0.0, 1e-3):
-        found = LocalComponents(engine="tree", tolerance=tolerance).fit(moons)
+        found = Paper(engine="tree", tolerance=tolerance).fit(moons)
         assert found.engine_ == "tree"
         gap = max(tolerance, 1e-9)
         assert found.loo_log_likelihood_ == pytest.approx(exact.loo_log_likelihood_, abs=gap)
@@ -27,7 +27,7 @@ def test_em_reaches_the_exact_likelihood(moons):
 
 
 def test_densities_and_modes(moons):
-    model = LocalComponents(engine="fused").fit(moons)
+    model = Paper(engine="fused").fit(moons)
     queries = np.random.default_rng(0).uniform(-3, 3, size=(500, 2))
     scores, (modes, labels) = model.score_samples(queries), model.modes(moons[:200])
     model.set_params(engine="tree", tolerance=1e-3)

@@ -14,14 +14,15 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.units import SQUARES, check_spread
-from vicinal.local_components.bounds import constant_column
-from vicinal.local_components.equations import STRUCTURES
+from vicinal.local_components.bounds import constant_column, refuse_unbounded
+from vicinal.local_components.equations import STRUCTURES, Form
 from vicinal.local_components.learning import Penalty
 from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import GAUSSIAN, GAUSSIAN_MIXTURES, Law, law_named
 
 __all__ = [
     "COVARIANCES",
+    "check_bound",
     "check_columns",
     "check_parameters",
     "check_penalty",
@@ -32,7 +33,7 @@ __all__ = [
 # Largest regularization, as a multiple of the square of the widest column.
 _MOST_PENALTY = 1e50
 
-COVARIANCES = (*STRUCTURES, "local")
+COVARIANCES = (*STRUCTURES, "local", "auto")
 
 # What `partial_fit` can do, the first being what it would be set to.
 _STREAMING: dict[str, tuple[Any, ...]] = {
@@ -48,7 +49,7 @@ def check_parameters(settings: LocalSettings, n_features: int) -> None:
     check_choice("kernel", settings.kernel, GAUSSIAN_MIXTURES)
     law = law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
     if settings.gaussian is not None:
-        check_choice("gaussian", settings.gaussian, ("em", "search"))
+        check_choice("gaussian", settings.gaussian, ("em", "search", "auto"))
     _check_rank(settings, n_features)
     _check_regularization(settings)
     check_flag("accelerate", settings.accelerate)
@@ -60,6 +61,7 @@ def check_parameters(settings: LocalSettings, n_features: int) -> None:
         if getattr(settings, name) is not None:
             check_count(name, getattr(settings, name), least)
     _check_discount(settings.discount)
+    _check_contamination(settings.contamination)
     if isinstance(settings.smoothing, str):
         check_choice("smoothing", settings.smoothing, ("auto",))
     else:
@@ -77,12 +79,6 @@ def check_streaming(settings: LocalSettings) -> bool:
                 f"partial_fit learns from rows as they come: {name}={value!r} needs all points at "
                 f"once. Use fit, or {name}={values[0]!r}."
             )
-    if isinstance(settings.regularization, str):
-        raise ValueError(
-            "partial_fit learns from rows as they come: "
-            f"regularization={settings.regularization!r} needs all points at once. Use fit, or a "
-            "number."
-        )
     return True
 
 
@@ -95,9 +91,27 @@ def check_total(total: float) -> None:
         )
 
 
+def check_bound(
+    settings: LocalSettings,
+    points: WeightedPoints,
+    form: Form,
+    penalty: Penalty,
+    n_local: int | None = None,
+) -> None:
+    """Refuse points for which kernels of so many local directions have no likeliest width.
+
+    None: of as many as there are before a fit.
+    """
+    if n_local is None:
+        n_local = 1 if form.gaussian else points.X.shape[1]
+    if penalty.local == 0 and not settings.early_stopping:
+        refuse_unbounded(points, form, n_local)
+
+
 def check_columns(settings: LocalSettings, points: WeightedPoints, penalty: Penalty) -> None:
     """Refuse columns without, or with too little, width, by the names the user gave them."""
-    if penalty.global_ > 0 or (penalty.local > 0 and settings.gaussian is None):
+    chosen = penalty.units is not None  # in units of the columns, which all have some then
+    if chosen or penalty.global_ > 0 or (penalty.local > 0 and settings.gaussian is None):
         return
     spreads = np.ptp(points.X, axis=0)
     narrowest = int(spreads.argmin())
@@ -109,6 +123,8 @@ def check_columns(settings: LocalSettings, points: WeightedPoints, penalty: Pena
 
 def check_penalty(settings: LocalSettings, penalty: Penalty, points: WeightedPoints) -> None:
     """Refuse kernels so wide beside the data that nothing is left of it."""
+    if penalty.units is not None:  # a share of the variances of the columns
+        return
     largest = float(np.square(np.ptp(points.X, axis=0).max(), dtype=np.float64))
     if max(penalty.global_, penalty.local) > _MOST_PENALTY * (largest or 1.0):
         raise ValueError(
@@ -152,17 +168,27 @@ def _check_discount(value: Any) -> None:
         raise ValueError(f"discount={value!r} must be below 1: nothing new would be learned.")
 
 
+def _check_contamination(value: Any) -> None:
+    if isinstance(value, str):
+        check_choice("contamination", value, ("auto",))
+    elif check_share("contamination", value) > 0.5:
+        raise ValueError(f"contamination={value!r} must be at most 0.5: most rows are no outliers.")
+
+
 def _check_together(settings: LocalSettings) -> None:
-    if settings.gaussian is not None and settings.covariance != "full":
+    if settings.gaussian not in (None, "auto") and settings.covariance not in ("full", "auto"):
         raise ValueError(
             f"gaussian={settings.gaussian!r} splits directions of all kinds: it needs "
             f"covariance='full', not {settings.covariance!r}."
         )
     for name in ("batch_size", "n_neighbors"):
         value = getattr(settings, name)
-        if value is not None and (settings.covariance == "local" or settings.gaussian == "search"):
-            whom = "covariance='local'" if settings.covariance == "local" else "gaussian='search'"
-            raise ValueError(f"{name}={value} cannot be combined with {whom}: drop one of them.")
+        for other, whole in (("covariance", ("local", "auto")), ("gaussian", ("search", "auto"))):
+            if value is not None and getattr(settings, other) in whole:
+                raise ValueError(
+                    f"{name}={value} cannot be combined with {other}={getattr(settings, other)!r}: "
+                    "drop one of them."
+                )
 
 
 def _check_law(settings: LocalSettings, law: Law) -> None:
@@ -171,9 +197,9 @@ def _check_law(settings: LocalSettings, law: Law) -> None:
         return
     for name, wanted, value in (
         ("gaussian", None, settings.gaussian),
-        ("covariance", "full", "local" if settings.covariance == "local" else "full"),
+        ("covariance", "full", settings.covariance),
     ):
-        if value != wanted:
+        if value != wanted and (name == "gaussian" or value in ("local", "auto")):
             raise ValueError(
                 f"kernel={law.name!r} cannot be combined with {name}={value!r}, for which EM is "
                 f"exact with Gaussian kernels only: set {name}={wanted!r}, or kernel='gaussian'."

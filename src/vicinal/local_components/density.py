@@ -1,13 +1,14 @@
 """The fitted density: evaluate it, draw from it, climb it."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
-from vicinal.local_components.equations import Shape, log_density
+from vicinal.local_components.equations import Shape, each_left_out, log_density
 from vicinal.neighborhood import Engine, Pairs
 
 __all__ = ["Density", "ParzenDensity"]
@@ -41,6 +42,14 @@ class Density(Protocol):
 
     def climb(self, X: NDArray, engine: Engine) -> NDArray:
         """One step of mean shift from each point; the density never falls."""
+        ...
+
+    def merged(self, most: int, rng: np.random.Generator) -> Self:
+        """The density with a kernel for every row, copies counted, or for so many of them."""
+        ...
+
+    def left_out(self, engine: Engine) -> NDArray:
+        """Log-density at the center of every kernel without that kernel, shape (n,)."""
         ...
 
 
@@ -87,6 +96,16 @@ class ParzenDensity:
         rows = engine.rows(pairs, self.shape.law).finish()
         Z[:, local] = self.shape.unit * rows.centroid[0]
         return self._points(Z)
+
+    def merged(self, most: int, rng: np.random.Generator) -> Self:
+        """The density with a kernel for every row, copies counted, or for so many of them."""
+        return replace(self, points=distinct_points(self.points.some(most, rng))[0])
+
+    def left_out(self, engine: Engine) -> NDArray:
+        """Log-density at the center of every kernel without that kernel, shape (n,)."""
+        if len(self.points) == 1:
+            return self.log_density(self.points.X, engine)
+        return each_left_out(self.shape, engine, self.points.at(self.points.X - self.mean))
 
     def _coordinates(self, X: NDArray) -> NDArray:
         return self.shape.coordinates(X - self.mean)

@@ -27,6 +27,7 @@ __all__ = [
     "ExpectedScatter",
     "Form",
     "Shape",
+    "each_left_out",
     "expected_scatter",
     "leave_one_out",
     "log_density",
@@ -191,6 +192,7 @@ def expected_scatter(
     queries: WeightedPoints,
     keys: WeightedPoints | None = None,
     own: NDArray | None = None,
+    copies_count: bool = True,
 ) -> ExpectedScatter:
     """One E-step (3) and the scatter (4), over queries against keys.
 
@@ -203,10 +205,14 @@ def expected_scatter(
         None: the queries, each against all others.
     own : ndarray of int, shape (n,), optional
         Position of each query among the keys, or -1.
+    copies_count : bool, default=True
+        Whether copies of a query help to explain it. If not, it is left out with all of them.
     """
     if keys is None:
         keys, own = queries, np.arange(len(queries))
-    pairs, rows, log_p, log_mass = _look_around(shape, engine, queries, keys, own, moments=True)
+    pairs, rows, log_p, log_mass = _look_around(
+        shape, engine, queries, keys, own, copies_count, moments=True
+    )
     # λ, times 2 -k'/k in units of the law. Copies of the point itself take their share of λ, at
     # distance 0.
     weight = 2.0 / shape.law.squared_width * np.exp(rows.log_slope[0] - log_mass)
@@ -218,10 +224,22 @@ def expected_scatter(
 
 
 def leave_one_out(
-    shape: Shape, engine: Engine, queries: WeightedPoints, keys: WeightedPoints, own: NDArray
+    shape: Shape,
+    engine: Engine,
+    queries: WeightedPoints,
+    keys: WeightedPoints,
+    own: NDArray,
+    copies_count: bool = True,
 ) -> float:
-    """Mean log-likelihood of queries, each under all keys but itself."""
-    return _mean(_look_around(shape, engine, queries, keys, own, moments=False)[2], queries)
+    """Mean log-likelihood of queries, each under all keys but itself, or but all its copies."""
+    looked = _look_around(shape, engine, queries, keys, own, copies_count, moments=False)
+    return _mean(looked[2], queries)
+
+
+def each_left_out(shape: Shape, engine: Engine, points: WeightedPoints) -> NDArray:
+    """Log-likelihood of every point under all others, its own copies left out, shape (n,)."""
+    own = np.arange(len(points))
+    return _look_around(shape, engine, points, points, own, copies_count=False, moments=False)[2]
 
 
 def log_density(shape: Shape, engine: Engine, queries: NDArray, points: WeightedPoints) -> NDArray:
@@ -247,6 +265,7 @@ def _look_around(
     queries: WeightedPoints,
     keys: WeightedPoints,
     own: NDArray | None,
+    copies_count: bool,
     moments: bool,
 ) -> tuple[Pairs, Rows, NDArray, NDArray]:
     """Pairs, their rows pass, leave-one-out log-densities, and log masses with own copies."""
@@ -262,8 +281,9 @@ def _look_around(
     )
     rows = engine.rows(pairs, shape.law, moments=moments).finish()
     is_key = np.zeros(len(queries)) if own is None else (own >= 0).astype(float)
-    log_mass = _with_copies(rows.log_mass[0], is_key * (queries.counts - 1.0))
-    n_keys = keys.total - is_key * np.minimum(queries.counts, 1.0)
+    left_out = np.minimum(queries.counts, 1.0) if copies_count else queries.counts
+    log_mass = _with_copies(rows.log_mass[0], is_key * (queries.counts - left_out))
+    n_keys = keys.total - is_key * left_out
     log_p = log_mass - np.log(n_keys) + shape.log_gaussian(Z) + shape.log_normalizer
     return pairs, rows, log_p, log_mass
 

@@ -1,5 +1,6 @@
 """LocalComponents: the estimator."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,40 +9,37 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.fitting import EM, Outcome, run
+from vicinal.fitting import Outcome, run
 from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.span import check_width
-from vicinal.inputs.splits import hold_back_any
+from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.inputs.units import check_projection, check_units
-from vicinal.local_components.bounds import refuse_unbounded
 from vicinal.local_components.checks import (
+    check_bound,
     check_columns,
     check_parameters,
     check_penalty,
     check_streaming,
     check_total,
 )
+from vicinal.local_components.decision import Decision, Material, decide, divided
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.local_components.modes import find_modes
-from vicinal.local_components.per_point import (
-    PerPointDensity,
-    PerPointProblem,
-    neighborhood_covariances,
-    per_point_validation,
-)
+from vicinal.local_components.outliers import DensityOutlierMixin, offset_of
+from vicinal.local_components.per_point import PerPointDensity
+from vicinal.local_components.per_point_fit import fit_per_point
 from vicinal.local_components.plan import (
-    MAX_ITER,
     MOST_LEFT_OUT,
     Plan,
     mean_leave_one_out,
     plain_penalty,
 )
-from vicinal.local_components.selection import choose_smoothing
+from vicinal.local_components.refining import refined
 from vicinal.local_components.stream import Stream
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Engine, Workload, choose_engine
@@ -59,6 +57,7 @@ STREAM_BATCH, STREAM_LEFT_OUT = 100, 100
 class LocalComponents(
     CallbackSupport,
     FitSupport,
+    DensityOutlierMixin,
     LinearMapMixin,
     RepresentationMixin,
     SavedStateMixin,
@@ -73,10 +72,12 @@ class LocalComponents(
 
     Parameters
     ----------
-    covariance : {"full", "diag", "spherical", "low_rank", "local"}, default="full"
+    covariance : {"full", "diag", "spherical", "low_rank", "local", "auto"}, default="full"
         Shape of the kernels. "low_rank": of rank `rank` plus a multiple of the
         identity. "local": one for every point (Manifold Parzen windows), like that
-        of the points around it; where clusters differ in shape.
+        of the points around it; where clusters differ in shape. "auto": the one of
+        "full", "diag", "spherical" and, up to 50 features, "local" under which rows
+        held back are likeliest (`recipe_`); several times as long.
     kernel : {"gaussian", "student"}, default="gaussian"
         "student": kernels are Student's t of `degrees_of_freedom`, mixtures of
         Gaussians of many widths: far points stay likely, and a few of them do not
@@ -84,24 +85,32 @@ class LocalComponents(
         Gaussian part, nor with ``covariance="local"``.
     degrees_of_freedom : float, default=3.0
         ν of ``kernel="student"``: the smaller, the heavier its tails.
-    gaussian : {"em", "search"}, optional
+    gaussian : {"em", "search", "auto"}, optional
         Model some directions, which need not be features, by a Gaussian. "em":
         those in which EM finds kernels as wide as the data. "search": also look
-        for more of them, as long as the likelihood gains. Needs ``covariance="full"``.
+        for more of them, as long as the likelihood gains. "auto": "search" or none,
+        whichever makes rows held back likelier. Needs ``covariance="full"`` or "auto".
     rank : int, optional
         For ``covariance="low_rank"``. None: half the number of features.
     smoothing : int or "auto", default="auto"
         For ``covariance="local"``: number of nearest neighbors, in the metric of
         the shared covariance, whose covariance a kernel begins with and is held
-        to. "auto": the best of 10 to 320 for rows held back, as for
-        `regularization`.
-    regularization : float, tuple (ν_G, ν_L) or "auto", default=0.0
+        to. "auto": the best of 10 to 320 for the folds of `regularization`.
+    regularization : float, tuple (ν_G, ν_L) or "auto", default="auto"
         ν of the penalty (ν/2) tr Σ⁻¹ on the mean negative log-likelihood: a
-        variance that is added to the kernels in every direction. With a
-        Gaussian part there may be two, for the global and the local covariance;
-        with ``covariance="local"`` it is that of the shared one. "auto": the best
-        for a share `validation_fraction` of the rows (of 5000, if more) or, where
-        these are few, for up to five such shares in turn; then all rows are fitted.
+        variance that is added to the kernels in every direction. 0.0: the paper's
+        model. With a Gaussian part there may be two, for the global and the local
+        covariance; with ``covariance="local"`` it is that of the shared one. "auto":
+        a share of the variance of each column, so that units do not matter, under
+        which rows of up to five folds (of 5000 rows, if there are more) are likeliest;
+        or nothing but that variance, if learning makes them less likely. About ten
+        times as long as without a choice, three to four times with thousands of rows.
+        It takes any rows (see Notes).
+    contamination : float or "auto", default="auto"
+        What `predict` calls an outlier. A number from 0 to 0.5: that share of the
+        training rows, which are likelier than new ones of their kind because
+        each has a kernel. "auto": rows less likely than one in twenty of the
+        training rows is under all others.
     batch_size : int, optional
         Number of points whose neighborhoods an update looks at: stochastic EM.
         None: all.
@@ -129,8 +138,7 @@ class LocalComponents(
         high dimension that may be an early one. They are centers of kernels in
         the end (not with ``covariance="local"``).
     validation_fraction : float, default=0.1
-        Share of the rows held back by `early_stopping`, ``regularization="auto"``
-        or ``smoothing="auto"``; at most 5000.
+        Share of the rows held back by `early_stopping`; at most 5000.
     reservoir_size : int, default=10000
         Points that `partial_fit` keeps as centers of kernels.
     engine : {"auto", "blocked", "fused", "tree", "adaptive"}, default="auto"
@@ -168,12 +176,21 @@ class LocalComponents(
     smoothing_ : int
         Neighbors that local covariances are held to. Only with ``covariance="local"``.
     regularization_ : tuple of float
-        (ν_G, ν_L).
+        (ν_G, ν_L); with ``regularization="auto"`` as shares of the variance of a column.
+    recipe_ : dict
+        "covariance", "gaussian" and "regularization" (ν_L) that were fitted.
+    path_ : dict of str to ndarray
+        "regularization": what was tried for ν_L, as a share; "score": mean
+        log-likelihood of the rows held back. Only where something was chosen.
     loo_log_likelihood_ : float
         Mean leave-one-out log-likelihood of the training points; of 2000 of them
-        after stochastic EM, of 100 that are kept after `partial_fit`.
+        after stochastic EM, and among 20 000 where there are more; of 100 that are kept
+        after `partial_fit`. With ``regularization="auto"`` a row is left out with all
+        of its copies.
     validation_score_ : float
         Mean log-likelihood of the rows held back. Only with `early_stopping`.
+    offset_ : float
+        Log-density below which a row is an outlier.
     n_iter_ : int
     history_ : dict of str to ndarray
         "objective" (penalized mean log-likelihood), "step" (of the covariance
@@ -192,12 +209,24 @@ class LocalComponents(
 
     Notes
     -----
-    The likelihood has no upper bound for n ≤ 2d - 2 points in d dimensions, and
-    where in some direction every point has a twin (a binary feature, repeated
-    rows): the fit then stops with an error; a positive `regularization`, or "auto",
-    cures it. Student's kernels forgive points without a twin: a share
-    1 / (ν + d) of them leaves the likelihood without a bound still, as in data that
-    were rounded.
+    Without a penalty the likelihood has no upper bound for n ≤ 2d - 2 points in d
+    dimensions, and where in some direction every point has a twin (a binary feature,
+    repeated rows): with ``regularization=0.0`` such a fit stops with an error.
+    Student's kernels forgive points without a twin: a share 1 / (ν + d) of them leaves
+    the likelihood without a bound still, as in data that were rounded.
+
+    With ``regularization="auto"`` any rows have a density, and a warning says what was
+    done. Rows that are equal are held back and left out together. Where nearly all
+    values of a column repeat, δ apart or more, kernels have a variance there of δ²/12
+    at least (or of a tenth of the column's, if that is less). In a constant column they
+    have a standard deviation of 0.1. Where columns are linearly dependent, or n ≤ 2d - 2,
+    they have one of at least 0.01 times that of each column. One or two different
+    rows have kernels as wide as their columns.
+
+    Above 20 000 rows, unless `batch_size` or `n_neighbors` is set, EM learns from a sample
+    of 20 000 (of 10 000 if there are more than 20 features); then stochastic EM goes on
+    among 100 000 rows, if that gains. All rows are centers of kernels.
+
     One step of EM is the method of Manifold Parzen windows.
 
     At least one direction is local, even where all look Gaussian.
@@ -218,7 +247,7 @@ class LocalComponents(
     >>> X, _ = load_iris(return_X_y=True)
     >>> model = LocalComponents().fit(X)
     >>> print(f"{model.loo_log_likelihood_:.4f}")
-    -1.6632
+    -1.6799
     >>> model.score_samples(X[:2]).shape
     (2,)
 
@@ -226,11 +255,12 @@ class LocalComponents(
 
     >>> model = LocalComponents(gaussian="search").fit(X)
     >>> print(f"{model.loo_log_likelihood_:.4f}", model.n_gaussian_)
-    -1.5452 1
+    -1.5696 1
     """
 
     components_: NDArray
     _density: Density
+    _penalty: Penalty
 
     def __init__(
         self,
@@ -241,7 +271,8 @@ class LocalComponents(
         gaussian: str | None = None,
         rank: int | None = None,
         smoothing: int | str = "auto",
-        regularization: Any = 0.0,
+        regularization: Any = "auto",
+        contamination: float | str = "auto",
         batch_size: int | None = None,
         n_neighbors: int | None = None,
         discount: float = 0.6,
@@ -264,6 +295,7 @@ class LocalComponents(
         self.rank = rank
         self.smoothing = smoothing
         self.regularization = regularization
+        self.contamination = contamination
         self.batch_size = batch_size
         self.n_neighbors = n_neighbors
         self.discount = discount
@@ -298,17 +330,21 @@ class LocalComponents(
         -------
         self : LocalComponents
         """
-        points = self._checked(X, sample_weight, at_least=2)
-        check_total(points.total)
-        rng, plan = self._generator(), Plan.of(self, points)
+        by_folds = isinstance(self.regularization, str)
+        points = self._checked(X, sample_weight, at_least=1 if by_folds else 2, reset=True)
+        if not by_folds:
+            check_total(points.total)
+        rng = self._generator()
+        material = Material.of(self, points, rng)
+        decision = decide(self, material, self._choose_engine, rng)
+        plan, penalty = decision.plan, decision.penalty
         engine = self._choose_engine(plan.work)
-        penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
         check_penalty(self, penalty, points)
-        self._check_bound(points, plan, penalty, 1 if self.gaussian else points.X.shape[1])
-        learning, held = self._divided(points, rng)
+        check_bound(self, points, plan.form, penalty)
+        learning, held = divided(self, material.points, rng)
         check_columns(self, learning, penalty)
-        frame = GlobalFrame.of(learning, plan.form, penalty.global_)
-        problem = LocalProblem(learning, frame, plan.form, penalty, engine)
+        frame = GlobalFrame.of(learning, plan.form, penalty.global_variances)
+        problem = LocalProblem(learning, frame, plan.form, penalty, engine, material.copies_count)
 
         def density(scatter: NDArray) -> ParzenDensity:
             return ParzenDensity(points, frame.mean, problem.shape(scatter))
@@ -318,34 +354,29 @@ class LocalComponents(
 
         listeners = ScikitLearnCallbacks(self, plan.max_iter, points.X, None, fitted)
         outcome = self._run_shared(problem, plan, held, listeners, rng)
-        shared = density(outcome.parameters)
-        self._check_bound(points, plan, penalty, shared.shape.n_local)
-        self._forget("_stream", "local_covariances_", "smoothing_")
-        self._take(outcome, fitted(outcome.parameters))
-        self.regularization_ = (penalty.global_, penalty.local)
-        self._scatter = frame.covariance_outward(outcome.parameters)
-        most = MOST_LEFT_OUT if plan.batching else None
-        self.loo_log_likelihood_ = mean_leave_one_out(shared, engine, rng, most)
-        if self.covariance == "local":
-            self._fit_per_point(learning, held, shared, rng)
-        listeners.close(outcome.parameters)
+        reached = outcome.parameters
+        if material.is_sample:
+            reached = refined(problem, reached, points, rng, self.verbose)
+        shared = density(reached)
+        check_bound(self, points, plan.form, penalty, shared.shape.n_local)
+        self._forget("_stream", "local_covariances_", "smoothing_", "path_")
+        self._take(outcome, fitted(reached))
+        self._take_decision(decision)
+        self._scatter = frame.covariance_outward(reached)
+        explained = replace(shared, points=points.some(MOST_VALIDATION_KEYS, rng))
+        if not material.is_sample:
+            explained = replace(shared, points=material.points)
+        most = MOST_LEFT_OUT if plan.batching or material.is_sample else None
+        self.loo_log_likelihood_ = mean_leave_one_out(
+            explained, engine, rng, most, material.copies_count
+        )
+        if decision.covariance == "local":
+            self._fit_per_point(
+                replace(material, points=learning), held, shared, decision.smoothing
+            )
+        self._set_offset(rng)
+        listeners.close(reached)
         return self
-
-    def _check_bound(
-        self, points: WeightedPoints, plan: Plan, penalty: Penalty, n_local: int
-    ) -> None:
-        """Refuse points for which kernels of so many local directions have no likeliest width."""
-        if penalty.local == 0 and not self.early_stopping:
-            refuse_unbounded(points, plan.form, n_local)
-
-    def _divided(
-        self, points: WeightedPoints, rng: np.random.Generator
-    ) -> tuple[WeightedPoints, WeightedPoints | None]:
-        """Points to learn from, and points held back where there are any."""
-        if not self.early_stopping:
-            return points, None
-        positions, held = hold_back_any(len(points), self.validation_fraction, rng)
-        return points[positions], points[held]
 
     def _run_shared(
         self,
@@ -371,39 +402,16 @@ class LocalComponents(
 
     def _fit_per_point(
         self,
-        points: WeightedPoints,
+        material: Material,
         held: WeightedPoints | None,
         shared: ParzenDensity,
-        rng: np.random.Generator,
+        smoothing: int | None,
     ) -> None:
         """A covariance for every point, from the shared one."""
-        (n, d), mean, shape = points.X.shape, shared.mean, shared.shape
-        max_iter = self.max_iter or MAX_ITER
-        engine = self._choose_engine(Workload(n, n, d * (d + 3) // 2, max_iter))
-        size = self.smoothing
-        if isinstance(size, str):
-            size = choose_smoothing(points, shape, mean, self.validation_fraction, engine, rng)
-        centers = points.at(shape.coordinates(points.X - mean))
-        prior = neighborhood_covariances(centers, size)
-        problem = PerPointProblem(centers, prior, size, shape.log_volume, engine).scaled()
-
-        def density(covariances: NDArray) -> PerPointDensity:
-            return PerPointDensity(points, mean, shape, covariances)
-
-        outcome = run(
-            EM(problem.step),
-            problem.prior,
-            max_iter=max_iter,
-            tol=self.tol,
-            origin=-shape.log_volume,
-            validation=None if held is None else per_point_validation(density, held, engine),
-            name="LocalComponents",
-            verbose=self.verbose,
-        )
-        final = density(outcome.parameters)
-        self._take(outcome, self._fitted_attributes(final))
-        self.local_covariances_, self.smoothing_ = final.local_covariances, size
-        self.loo_log_likelihood_ = problem.log_likelihood(outcome.parameters)
+        found = fit_per_point(self, material, held, shared, smoothing, self._choose_engine)
+        self._take(found.outcome, self._fitted_attributes(found.density))
+        self.local_covariances_ = found.density.local_covariances
+        self.smoothing_, self.loo_log_likelihood_ = found.smoothing, found.log_likelihood
 
     @available_if(check_streaming)
     @on_own_threads
@@ -416,7 +424,9 @@ class LocalComponents(
         with itself and with a uniform sample of `reservoir_size` points seen
         before; its covariance is averaged with the old one by `discount`. That
         sample is also where the kernels of the density are. The first call
-        begins with the covariance of its rows; after `fit`, with the fitted one.
+        begins with the covariance of its rows; after `fit`, with the fitted one. With
+        ``regularization="auto"`` the penalty is chosen, and the covariance fitted, anew
+        on (at most 5000 of) the points kept whenever the rows seen have doubled.
 
         Parameters
         ----------
@@ -430,16 +440,21 @@ class LocalComponents(
         self : LocalComponents
         """
         is_fitted, goes_on = hasattr(self, "components_"), hasattr(self, "_stream")
-        points = self._checked(X, sample_weight, at_least=1 if is_fitted else 2)
+        points = self._checked(
+            X, sample_weight, at_least=1 if is_fitted else 2, reset=not is_fitted
+        )
         if not goes_on:
-            form, penalty = Plan.of(self, points).form, plain_penalty(self.regularization)
-            check_penalty(self, penalty, points)
-            if not is_fitted:
-                check_total(points.total)
-                check_columns(self, points, penalty)
+            form = Plan.of(self, points, self.covariance, self.gaussian).form
+            penalty = None
+            if not isinstance(self.regularization, str):
+                penalty = plain_penalty(self.regularization)
+                check_penalty(self, penalty, points)
+                if not is_fitted:
+                    check_total(points.total)
+                    check_columns(self, points, penalty)
             stream = Stream(form, penalty, self.discount, self.reservoir_size, self._generator())
             if is_fitted:
-                stream.remember(self._density.points, self._scatter)
+                stream.remember(self._density.points, self._scatter, penalty or self._penalty)
             self._stream = stream
         stream, size = self._stream, self.batch_size or STREAM_BATCH
         d, dtype = points.X.shape[1], points.X.dtype.name
@@ -454,6 +469,7 @@ class LocalComponents(
         self.n_iter_ = len(stream.objectives)
         self.history_ = {"objective": np.array(stream.objectives)}
         self.loo_log_likelihood_ = mean_leave_one_out(density, engine, stream.rng, STREAM_LEFT_OUT)
+        self._set_offset(stream.rng)
         return self
 
     @on_own_threads
@@ -489,12 +505,16 @@ class LocalComponents(
         return float(self.score_samples(X).mean())
 
     @on_own_threads
-    def sample(self, n_samples: int = 1) -> NDArray:
+    def sample(
+        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
+    ) -> NDArray:
         """Draw from the density.
 
         Parameters
         ----------
         n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=None
+            None: that of the estimator.
 
         Returns
         -------
@@ -502,7 +522,8 @@ class LocalComponents(
         """
         check_is_fitted(self)
         check_count("n_samples", n_samples, 1)
-        draws = self._density.sample(n_samples, check_seed(self.random_state))
+        seed = self.random_state if random_state is None else random_state
+        draws = self._density.sample(n_samples, check_seed(seed))
         return draws.astype(self._density.points.X.dtype)
 
     @on_own_threads
@@ -540,12 +561,11 @@ class LocalComponents(
         return find_modes(self._density, self.components_, starts, engine)
 
     def _checked(
-        self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int
+        self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int, reset: bool
     ) -> WeightedPoints:
         """Points and weights; rows of weight 0 are as good as absent."""
-        is_first = at_least == 2  # later rows of a stream may come one by one
         rows = validate_data(
-            self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=is_first
+            self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=reset
         )
         check_parameters(self, rows.shape[1])
         check_width(rows.shape[1], "LocalComponents learns")
@@ -580,6 +600,18 @@ class LocalComponents(
         return choose_engine(
             asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
         )[0]
+
+    def _set_offset(self, rng: np.random.Generator) -> None:
+        """The log-density of outliers."""
+        engine = self._engine_for(self._density.points.X)
+        self.offset_ = offset_of(self._density, self.contamination, engine, rng)
+
+    def _take_decision(self, decision: Decision) -> None:
+        """Keep what was settled before the fit."""
+        self.regularization_ = (decision.penalty.global_, decision.penalty.local)
+        self.recipe_, self._penalty = decision.recipe, decision.penalty
+        if decision.path is not None:
+            self.path_ = decision.path
 
     def _take(self, outcome: Outcome, attributes: dict[str, Any]) -> None:
         """Keep what a run found."""

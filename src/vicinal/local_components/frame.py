@@ -35,14 +35,16 @@ class GlobalFrame:
     covariance: NDArray
 
     @classmethod
-    def of(cls, points: WeightedPoints, form: Form, variance: float = 0.0) -> "GlobalFrame":
-        """From points as the user has them; `variance` is added in every direction."""
+    def of(
+        cls, points: WeightedPoints, form: Form, variance: float | NDArray = 0.0
+    ) -> "GlobalFrame":
+        """From points as the user has them; `variance` is added to that of every column."""
         mean, covariance = global_moments(points)
         return cls.of_moments(mean, covariance, form, variance)
 
     @classmethod
     def of_moments(
-        cls, mean: NDArray, covariance: NDArray, form: Form, variance: float
+        cls, mean: NDArray, covariance: NDArray, form: Form, variance: float | NDArray
     ) -> "GlobalFrame":
         """From mean and covariance of the data."""
         covariance = covariance + variance * np.eye(len(mean))
@@ -74,6 +76,10 @@ class GlobalFrame:
     def covariance_inward(self, covariance: NDArray) -> NDArray:
         """A covariance in white coordinates."""
         return self.inverse @ covariance @ self.inverse.T
+
+    def variances_inward(self, variances: float | NDArray) -> NDArray:
+        """Variances of the columns, or one for all, as a covariance in white coordinates."""
+        return (self.inverse * variances) @ self.inverse.T
 
     def covariance_outward(self, covariance: NDArray) -> NDArray:
         """A covariance in the coordinates of the user."""

@@ -48,10 +48,38 @@ class Penalty:
     """ν of the penalties (ν_G/2) tr B_GᵀB_G + (ν_L/2) tr B_LᵀB_L on the negative mean likelihood.
 
     A variance that is added to the global and to the local covariance, in every direction.
+
+    Attributes
+    ----------
+    global_, local : float
+        ν_G and ν_L.
+    units : ndarray of shape (d,), optional
+        Variances of the columns that ν counts in. None: 1, those of the user.
+    least : ndarray of shape (d,), optional
+        Variances that are added to both whatever ν is. None: nothing.
+    is_all : bool, default=False
+        Whether kernels have these variances and no others: nothing is learned from pairs.
     """
 
     global_: float = 0.0
     local: float = 0.0
+    units: NDArray | None = None
+    least: NDArray | None = None
+    is_all: bool = False
+
+    @property
+    def global_variances(self) -> float | NDArray:
+        """What is added to the global covariance of every column, shape (d,) or one for all."""
+        return self._variances(self.global_)
+
+    @property
+    def local_variances(self) -> float | NDArray:
+        """What is added to the covariance of kernels, shape (d,) or one for all."""
+        return self._variances(self.local)
+
+    def _variances(self, nu: float) -> float | NDArray:
+        scaled = nu if self.units is None else nu * self.units
+        return scaled if self.least is None else scaled + self.least
 
 
 @dataclass(frozen=True)
@@ -89,6 +117,8 @@ class LocalProblem:
     form : Form
     penalty : Penalty
     engine : Engine
+    copies_count : bool, default=True
+        Whether copies of a point help to explain it. If not, it is left out with all of them.
     """
 
     points: WeightedPoints
@@ -96,11 +126,19 @@ class LocalProblem:
     form: Form
     penalty: Penalty
     engine: Engine
+    copies_count: bool = True
 
     @cached_property
     def white(self) -> WeightedPoints:
         """All points in white coordinates."""
         return self.frame.inward(self.points)
+
+    @property
+    def start(self) -> NDArray:
+        """The global covariance; or that of kernels for which nothing is learned."""
+        if self.penalty.is_all:
+            return self.form.restrict(self._local_penalty)
+        return self.frame.start(self.form)
 
     def solver(
         self, accelerate: bool, batching: Batching | None, rng: np.random.Generator
@@ -148,12 +186,15 @@ class LocalProblem:
         """Mean log-density of points held back, under the points to learn from."""
         queries = self.frame.inward(held_back)
         keys = self.frame.inward(self.points.some(MOST_VALIDATION_KEYS, rng))
+        return Validation(lambda scatter: self._score(scatter, queries, keys), every, patience)
 
-        def score(scatter: NDArray) -> float:
-            log_p = log_density(self.form.shape(scatter), self.engine, queries.X, keys)
-            return float(np.average(log_p, weights=queries.weights)) - self.frame.log_volume
+    def log_likelihood_of(self, held_back: WeightedPoints, scatter: NDArray) -> float:
+        """Mean log-density of points held back, under the points to learn from."""
+        return self._score(scatter, self.frame.inward(held_back), self.white)
 
-        return Validation(score, every, patience)
+    def _score(self, scatter: NDArray, queries: WeightedPoints, keys: WeightedPoints) -> float:
+        log_p = log_density(self.form.shape(scatter), self.engine, queries.X, keys)
+        return float(np.average(log_p, weights=queries.weights)) - self.frame.log_volume
 
     def _visit(
         self,
@@ -164,9 +205,10 @@ class LocalProblem:
     ) -> tuple[float, NDArray]:
         self._check_alive(scatter)
         shape = self.form.shape(scatter)
-        found = expected_scatter(shape, self.engine, queries, keys, own)
+        found = expected_scatter(shape, self.engine, queries, keys, own, self.copies_count)
         value = found.log_likelihood - self.frame.log_volume - self._penalty_of(shape)
-        return value, self.form.restrict(found.scatter + self.penalty.local * self._precision)
+        learned = 0.0 if self.penalty.is_all else found.scatter
+        return value, self.form.restrict(learned + self._local_penalty)
 
     def _drawn(
         self, positions: NDArray, n_keys: int, rng: np.random.Generator
@@ -182,17 +224,21 @@ class LocalProblem:
         return inward(self.points[positions]), inward(self.points[chosen]), own
 
     def _penalty_of(self, shape: Shape) -> float:
-        """½ ν_L tr B_LᵀB_L + ½ ν_G tr B_GᵀB_G of a shape in white coordinates."""
-        B = np.einsum("ij,jk,ik->i", shape.inverse, self._precision, shape.inverse)
-        n_local = shape.n_local
-        return 0.5 * float(
-            self.penalty.local * B[:n_local].sum() + self.penalty.global_ * B[n_local:].sum()
-        )
+        """½ tr B_Lᵀ N_L B_L + ½ tr B_Gᵀ N_G B_G, ν I being N, of a shape in white coordinates."""
+        B, n_local = shape.inverse, shape.n_local
+        local = np.einsum("ij,jk,ik->", B[:n_local], self._local_penalty, B[:n_local])
+        wide = np.einsum("ij,jk,ik->", B[n_local:], self._global_penalty, B[n_local:])
+        return 0.5 * float(local + wide)
 
     @cached_property
-    def _precision(self) -> NDArray:
-        """A variance of 1 in every direction, as white coordinates see it."""
-        return self.frame.inverse @ self.frame.inverse.T
+    def _local_penalty(self) -> NDArray:
+        """Variances added to the kernels, as white coordinates see them."""
+        return self.frame.variances_inward(self.penalty.local_variances)
+
+    @cached_property
+    def _global_penalty(self) -> NDArray:
+        """Variances added to the global covariance, as white coordinates see them."""
+        return self.frame.variances_inward(self.penalty.global_variances)
 
     def _check_alive(self, scatter: NDArray) -> None:
         least, most = np.linalg.eigvalsh(scatter)[[0, -1]]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import EM, Validation, few_updates
+from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.nearest import nearest
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions
@@ -31,6 +32,7 @@ from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
 __all__ = [
     "PerPointDensity",
     "PerPointProblem",
+    "local_problem",
     "neighborhood_covariances",
     "per_point_validation",
 ]
@@ -123,6 +125,8 @@ class PerPointProblem:
     log_volume : float
         Log-determinant of the map to the user's coordinates, where likelihoods are reported.
     engine : Engine
+    copies_count : bool, default=True
+        Whether copies of a point help to explain it. If not, it is left out with all of them.
     """
 
     points: WeightedPoints
@@ -130,6 +134,7 @@ class PerPointProblem:
     strength: float
     log_volume: float
     engine: Engine
+    copies_count: bool = True
 
     def step(self, covariances: NDArray) -> tuple[float, NDArray]:
         """Mean leave-one-out log-likelihood less the penalty, and the next covariances."""
@@ -162,13 +167,13 @@ class PerPointProblem:
         """Mean leave-one-out log-likelihood."""
         kernels = _Kernels(self.points, covariances)
         log_others, _ = kernels.log_sums(self.points.X, self.engine, np.arange(len(self.points)))
-        return self._mean(_with_copies(log_others, self.points, kernels))
+        return self._mean(self._with_copies(log_others, kernels))
 
     def _expect(self, kernels: _Kernels) -> tuple[float, NDArray, NDArray]:
         """Likelihood, scatters S_j (n, d, d) and sums c_j (n,) of the responsibilities."""
         points = self.points
         log_others, looked = kernels.log_sums(points.X, self.engine, np.arange(len(points)))
-        log_mass = _with_copies(log_others, points, kernels)
+        log_mass = self._with_copies(log_others, kernels)
         others = np.exp(log_others - log_mass)
         columns = self.engine.columns(
             looked.pairs, GAUSSIAN, looked.log_slope, (points.counts * others)[None, :]
@@ -179,15 +184,38 @@ class PerPointProblem:
 
     def _mean(self, log_mass: NDArray) -> float:
         d, points = self.points.X.shape[1], self.points
-        n_others = points.total - np.minimum(points.counts, 1.0)
+        n_others = points.total - self._left_out
         log_p = log_mass - np.log(n_others) - 0.5 * d * np.log(2.0 * np.pi)
         return float(points.counts @ log_p) / points.total - self.log_volume
+
+    @property
+    def _left_out(self) -> NDArray:
+        """How many copies of each point do not explain it."""
+        counts = self.points.counts
+        return np.minimum(counts, 1.0) if self.copies_count else counts
+
+    def _with_copies(self, log_others: NDArray, kernels: _Kernels) -> NDArray:
+        with np.errstate(divide="ignore"):
+            copies = np.log(self.points.counts - self._left_out)
+        return np.logaddexp(log_others, copies + kernels.log_heights)
 
     def _penalty(self, kernels: _Kernels) -> float:
         traces = np.einsum("nij,nij->n", kernels.precisions, self.prior)
         log_ratios = -2.0 * kernels.log_heights - np.linalg.slogdet(self.prior)[1]
         each = log_ratios + traces - self.points.X.shape[1]
         return 0.5 * self.strength * float(self.points.counts @ each) / self.points.total
+
+
+def local_problem(
+    centers: WeightedPoints, size: int, log_volume: float, engine: Engine, copies_count: bool
+) -> PerPointProblem:
+    """EM that begins with, and is held to, the covariances of so many nearest neighbors.
+
+    Where copies of a point do not count for it, they are not among its neighbors either.
+    """
+    around = centers if copies_count else WeightedPoints(centers.X)
+    prior = neighborhood_covariances(around, size)
+    return PerPointProblem(centers, prior, size, log_volume, engine, copies_count).scaled()
 
 
 def neighborhood_covariances(points: WeightedPoints, n_neighbors: int) -> NDArray:
@@ -276,6 +304,21 @@ class PerPointDensity:
         top = np.linalg.solve(P, -psi[:, :d, None])[:, :, 0]
         return top @ self.shape.factor.T + self.mean
 
+    def merged(self, most: int, rng: np.random.Generator) -> "PerPointDensity":
+        """The density with a kernel for every row, copies counted, or for so many of them."""
+        some = np.arange(len(self.points))
+        if len(some) > most:
+            some = np.sort(rng.choice(some, most, replace=False))
+        distinct, which = distinct_points(self.points[some])
+        first = some[np.unique(which, return_index=True)[1]]
+        return replace(self, points=distinct, covariances=self.covariances[first])
+
+    def left_out(self, engine: Engine) -> NDArray:
+        """Log-density at the center of every kernel without that kernel, shape (n,)."""
+        kernels, points = self._kernels, self.points
+        log_sums, _ = kernels.log_sums(kernels.centers.X, engine, np.arange(len(points)))
+        return log_sums - np.log(points.total - points.counts) + self.shape.log_normalizer
+
     @property
     def local_covariances(self) -> NDArray:
         """Covariance of every kernel in the user's coordinates, shape (n, d, d)."""
@@ -333,9 +376,3 @@ def _scatter(moments: NDArray, totals: NDArray, u: NDArray) -> NDArray:
     cross = moments[:, :d, None] * u[:, None, :]
     around = totals[:, None, None] * u[:, :, None] * u[:, None, :]
     return squares - cross - cross.transpose(0, 2, 1) + around
-
-
-def _with_copies(log_others: NDArray, points: WeightedPoints, kernels: _Kernels) -> NDArray:
-    with np.errstate(divide="ignore"):
-        copies = np.log(np.maximum(points.counts - 1.0, 0.0))
-    return np.logaddexp(log_others, copies + kernels.log_heights)

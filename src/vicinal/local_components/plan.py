@@ -12,7 +12,6 @@ from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.equations import Form, leave_one_out
 from vicinal.local_components.learning import N_CHECKS, PATIENCE, Batching, LocalProblem, Penalty
 from vicinal.local_components.search import search
-from vicinal.local_components.selection import choose_penalty
 from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import Engine, Workload, law_named
 
@@ -48,21 +47,23 @@ class Plan:
     work: Workload
 
     @classmethod
-    def of(cls, settings: LocalSettings, points: WeightedPoints) -> "Plan":
-        """From the parameters of the estimator."""
+    def of(
+        cls, settings: LocalSettings, points: WeightedPoints, covariance: str, gaussian: str | None
+    ) -> "Plan":
+        """From the parameters of the estimator, with a covariance and a Gaussian part."""
         n, d = points.X.shape
-        structure = "full" if settings.covariance == "local" else settings.covariance
+        structure = "full" if covariance == "local" else covariance
         rank = settings.rank or max(1, d // 2)
         law = law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
         batching = _batching(settings, n)
-        steps_should_be_small = settings.gaussian or settings.early_stopping or batching
+        steps_should_be_small = gaussian or settings.early_stopping or batching
         size, n_keys = (batching.size, batching.n_keys) if batching else (n, n)
         max_iter = settings.max_iter
-        if max_iter is None or settings.covariance == "local":
+        if max_iter is None or covariance == "local":
             max_iter = N_PASSES * -(-n // size) if batching else MAX_ITER
         return cls(
-            Form(structure, rank, settings.gaussian is not None, law),
-            settings.gaussian == "search",
+            Form(structure, rank, gaussian is not None, law),
+            gaussian == "search",
             bool(settings.accelerate and not steps_should_be_small),
             batching,
             max_iter,
@@ -74,22 +75,9 @@ class Plan:
         """Whether to make all updates is the proper end of the fit, and no other is looked for."""
         return self.batching is not None
 
-    def penalty(
-        self,
-        regularization: Any,
-        points: WeightedPoints,
-        fraction: float,
-        engine: Engine,
-        rng: np.random.Generator,
-    ) -> Penalty:
-        """ν as given, or chosen on points held back."""
-        if isinstance(regularization, str):
-            return choose_penalty(points, self.form, self.accelerate, fraction, engine, rng)
-        return plain_penalty(regularization)
-
     def start(self, problem: LocalProblem) -> NDArray:
         """The global covariance, or where the search for Gaussian directions leads from there."""
-        start = problem.frame.start(self.form)
+        start = problem.start
         return search(problem.step, self.form, start) if self.searches else start
 
     def validation(
@@ -102,7 +90,11 @@ class Plan:
 
 
 def mean_leave_one_out(
-    density: ParzenDensity, engine: Engine, rng: np.random.Generator, most: int | None
+    density: ParzenDensity,
+    engine: Engine,
+    rng: np.random.Generator,
+    most: int | None,
+    copies_count: bool = True,
 ) -> float:
     """Mean log-likelihood of the points of a density, or so many of them, under all others."""
     points = density.points.at(density.points.X - density.mean)
@@ -110,7 +102,7 @@ def mean_leave_one_out(
     if most is not None and len(points) > most:
         own = np.sort(rng.choice(len(points), most, replace=False))
         queries = points[own]
-    return leave_one_out(density.shape, engine, queries, points, own)
+    return leave_one_out(density.shape, engine, queries, points, own, copies_count)
 
 
 def plain_penalty(regularization: Any) -> Penalty:

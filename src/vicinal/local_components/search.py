@@ -17,7 +17,7 @@ N_UPDATES, LEAST_GAIN = 40, 1e-6
 _WIDE = 2.0
 
 
-def search(step: Step, form: Form, start: NDArray) -> NDArray:
+def search(step: Step, form: Form, start: NDArray, least_gain: float = -np.inf) -> NDArray:
     """Transfer local directions to the Gaussian for as long as the likelihood gains.
 
     Those whose kernels are widest go first: half of them, then, whenever that
@@ -29,16 +29,18 @@ def search(step: Step, form: Form, start: NDArray) -> NDArray:
         Of EM in white coordinates.
     form : Form
     start : ndarray of shape (d, d)
+    least_gain : float, default=-inf
+        What an update must gain, or the next transfer is tried at once.
 
     Returns
     -------
     ndarray of shape (d, d)
         Where plain EM converges from.
     """
-    best, objective = _some_updates(step, start)
+    best, objective = _some_updates(step, start, least_gain)
     n_moved = form.shape(best).n_local // 2
     while n_moved >= 1:
-        trial, reached = _some_updates(step, _transfer(best, form, n_moved))
+        trial, reached = _some_updates(step, _transfer(best, form, n_moved), least_gain)
         if reached > objective + LEAST_GAIN:
             best, objective = trial, reached
         else:
@@ -47,9 +49,9 @@ def search(step: Step, form: Form, start: NDArray) -> NDArray:
     return best
 
 
-def _some_updates(step: Step, start: NDArray) -> tuple[NDArray, float]:
+def _some_updates(step: Step, start: NDArray, least_gain: float) -> tuple[NDArray, float]:
     try:
-        return few_updates(EM(step), start, N_UPDATES)
+        return few_updates(EM(step), start, N_UPDATES, least_gain)
     except CollapseError:
         return start, -np.inf
 

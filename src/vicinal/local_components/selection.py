@@ -1,165 +1,144 @@
-"""ν by the likelihood of points held back (`regularization="auto"`)."""
+"""ν and the size of neighborhoods by the likelihood of points held back."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting import CollapseError, few_updates
+from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
-from vicinal.inputs.splits import hold_back_any
-from vicinal.local_components.bounds import why_unbounded
-from vicinal.local_components.equations import Form, Shape
-from vicinal.local_components.frame import GlobalFrame, global_moments
-from vicinal.local_components.learning import LocalProblem, Penalty
-from vicinal.local_components.per_point import (
-    PerPointDensity,
-    PerPointProblem,
-    neighborhood_covariances,
-)
+from vicinal.local_components.columns import Columns
+from vicinal.local_components.equations import Shape
+from vicinal.local_components.learning import Penalty
+from vicinal.local_components.per_point import PerPointDensity, local_problem
+from vicinal.local_components.trials import Fold, Trials, row_folds
 from vicinal.neighborhood import Engine
 
-__all__ = ["choose_penalty", "choose_smoothing"]
+__all__ = ["MOST_POINTS", "PenaltyChoice", "choose_penalty", "choose_smoothing", "smoothing_scores"]
 
-# Candidates, as shares of the mean variance of a feature: decades down from 1, then 0.
-_SHARES = (*(10.0**-k for k in range(8)), 0.0)
+# Candidates for ν, as shares of the variance of a column, from wide kernels to narrow ones; those
+# from here on are not tried where the likelihood of any rows of these columns may rise for ever.
+_SHARES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10)
+_LEAST_SHARE = 1e-4
 
-# What is tried around the best of them in the end.
-_FINER = 10.0**0.5
+# What is tried around the best of them in the end, and around the best of these.
+_FINER = (10.0**0.5, 10.0**0.25)
 
-# Candidates in a row that may bring nothing; updates of EM for each, and the least one must gain
-# per dimension; points to learn from.
-_PATIENCE, _N_UPDATES, _LEAST_GAIN, _MOST_POINTS = 2, 30, 3e-4, 5000
+# Candidates in a row that may bring nothing; points that choices are made on.
+_PATIENCE, MOST_POINTS = 2, 5000
 
-# Few points held back say little: then hold others back in turn, until so many were, or five times.
-_ENOUGH_HELD, _MOST_FOLDS = 400, 5
+_Candidate = TypeVar("_Candidate", int, float)
 
 # Sizes of neighborhoods to try.
 _NEIGHBORHOODS = (10, 20, 40, 80, 160, 320)
 
-Fold = tuple[WeightedPoints, WeightedPoints]
+
+@dataclass(frozen=True)
+class PenaltyChoice:
+    """What was chosen, and how it scored.
+
+    Attributes
+    ----------
+    penalty : Penalty
+    score : float
+        Mean log-likelihood of the points held back.
+    tried : dict of float to float
+        Score of every ν_L that was tried, in the order of trials.
+    """
+
+    penalty: Penalty
+    score: float
+    tried: dict[float, float]
 
 
-def choose_penalty(
-    points: WeightedPoints,
-    form: Form,
-    accelerate: bool,
-    fraction: float,
-    engine: Engine,
-    rng: np.random.Generator,
-) -> Penalty:
-    """The variances ν under which points held back are likeliest.
+def choose_penalty(columns: Columns, trials: Trials) -> PenaltyChoice:
+    """The share ν of the variance of every column under which points held back are likeliest.
 
     As in the paper, ν_G is what is best for a Gaussian alone; ν_L is then the best beside it.
-    The points, if many, are a sample.
+    Kernels of these variances alone, as of a `KernelDensity` of scaled columns, are tried as well.
+    Where there are too few points to hold any back, kernels are as wide as the data.
     """
-    # A part of the points may have a bound where all of them have none.
-    has_bound = why_unbounded(points, form, 1 if form.gaussian else points.X.shape[1]) is None
-    shares = _SHARES if has_bound and np.ptp(points.X, axis=0).all() else _SHARES[:-1]
-    points = points.some(_MOST_POINTS, rng)
-    unit = float(np.trace(global_moments(points)[1])) / points.X.shape[1]
-    if unit == 0.0:
-        raise ValueError("all rows of X are the same: a density has no width anywhere.")
-    folds = _folds(points, fraction, rng)
-    nu_global = 0.0
-    if form.gaussian:
-        nu_global = unit * _best(lambda share: _gaussian_score(folds, unit * share), _SHARES)
-
-    def score(share: float) -> float:
-        nu = unit * share
-        penalty = Penalty(nu_global if form.gaussian else nu, nu)
-        return _score(folds, form, penalty, accelerate, engine, rng)
-
-    nu_local = unit * _best(score, shares)
-    return Penalty(nu_global if form.gaussian else nu_local, nu_local)
+    if min(len(learning) for learning, _ in trials.folds) < 2:
+        return PenaltyChoice(columns.penalty(1.0), np.nan, {})
+    shares = [s for s in _SHARES if s >= _LEAST_SHARE or not columns.are_degenerate]
+    nu_global = None
+    if trials.form.gaussian:
+        nu_global = _best(_scores(lambda s: trials.gaussian_score(columns.penalty(s)), shares))
+    learned = _Path(lambda s: columns.penalty(s, nu_global), trials, shares)
+    if trials.form.gaussian:
+        return learned.choice
+    fixed = _Path(lambda s: columns.penalty(s, is_all=True), trials, shares)
+    return max(learned.choice, fixed.choice, key=lambda choice: choice.score)
 
 
-def choose_smoothing(
-    points: WeightedPoints,
-    shape: Shape,
-    mean: NDArray,
-    fraction: float,
-    engine: Engine,
-    rng: np.random.Generator,
-) -> int:
+class _Path:
+    """The best of the penalties that a share of the variances may make."""
+
+    def __init__(
+        self, penalty: Callable[[float], Penalty], trials: Trials, shares: Sequence[float]
+    ) -> None:
+        tried = _scores(lambda share: trials.score(penalty(share)), shares)
+        best = _best(tried)
+        self.choice = PenaltyChoice(penalty(best), tried[best], tried)
+
+
+def choose_smoothing(points: WeightedPoints, mean: NDArray, shape: Shape, engine: Engine) -> int:
     """The size of neighborhoods under whose covariances points held back are likeliest."""
-    points = points.some(_MOST_POINTS, rng)
-    folds = _folds(points, fraction, rng)
+    distinct, _ = distinct_points(points)
+    if len(distinct) < 3:
+        return _NEIGHBORHOODS[0]
+    folds = row_folds(distinct.some(MOST_POINTS, np.random.default_rng(0)))
+    return _best(smoothing_scores(folds, [(mean, shape)] * len(folds), engine))
+
+
+def smoothing_scores(
+    folds: Sequence[Fold], shapes: Sequence[tuple[NDArray, Shape]], engine: Engine
+) -> dict[int, float]:
+    """Mean log-likelihood of points held back for every size of neighborhoods to try."""
     n = min(len(learning) for learning, _ in folds)
+    totals = [held.total for _, held in folds]
 
-    def score(n_neighbors: int) -> float:
-        def of(learning: WeightedPoints, held: WeightedPoints) -> float:
-            centers = learning.at(shape.coordinates(learning.X - mean))
-            prior = neighborhood_covariances(centers, n_neighbors)
-            problem = PerPointProblem(centers, prior, n_neighbors, shape.log_volume, engine)
-            density = PerPointDensity(learning, mean, shape, problem.scaled().prior)
-            log_p = density.log_density(held.X, engine)
-            return float(np.average(log_p, weights=held.weights))
+    def score(size: int) -> float:
+        scores = [
+            _local_score(*fold, *shape, size, engine)
+            for fold, shape in zip(folds, shapes, strict=True)
+        ]
+        return float(np.average(scores, weights=totals))
 
-        return _mean(folds, of)
-
-    sizes = [size for size in _NEIGHBORHOODS if size < n] or [max(1, n - 1)]
-    return max(sizes, key=score)
+    return {size: score(size) for size in [k for k in _NEIGHBORHOODS if k < n] or [max(1, n - 1)]}
 
 
-def _folds(points: WeightedPoints, fraction: float, rng: np.random.Generator) -> list[Fold]:
-    """Points to learn from and points held back, one or several times."""
-    n_held = len(hold_back_any(len(points), fraction, rng)[1])
-    n_folds = min(_MOST_FOLDS, int(np.ceil(_ENOUGH_HELD / n_held)), len(points) // n_held)
-    order = rng.permutation(len(points))
-    parts = [order[k * n_held : (k + 1) * n_held] for k in range(max(1, n_folds))]
-    return [(points[np.setdiff1d(order, part)], points[np.sort(part)]) for part in parts]
-
-
-def _best(score: Callable[[float], float], shares: Sequence[float]) -> float:
-    """The share with the highest score, from the largest down until none is better."""
-    best, highest, without_gain = np.nan, -np.inf, 0
-    for share in shares:
-        reached = score(share)
-        better = reached > highest
-        best, highest = (share, reached) if better else (best, highest)
-        without_gain = 0 if better else without_gain + 1
-        if without_gain == _PATIENCE:
-            break
-    finer = {share: score(share) for share in (best / _FINER, best * _FINER) if share > 0}
-    finer[best] = highest
-    return float(max(finer, key=lambda share: finer[share]))
-
-
-def _score(
-    folds: list[Fold],
-    form: Form,
-    penalty: Penalty,
-    accelerate: bool,
+def _local_score(
+    learning: WeightedPoints,
+    held: WeightedPoints,
+    mean: NDArray,
+    shape: Shape,
+    size: int,
     engine: Engine,
-    rng: np.random.Generator,
 ) -> float:
-    """Mean log-likelihood of the points held back after EM; -inf where it collapses."""
-
-    def of(learning: WeightedPoints, held: WeightedPoints) -> float:
-        frame = GlobalFrame.of(learning, form, penalty.global_)
-        problem = LocalProblem(learning, frame, form, penalty, engine)
-        solver = problem.solver(accelerate, None, rng)
-        least_gain = _LEAST_GAIN * len(frame.mean)
-        scatter, _ = few_updates(solver, frame.start(form), _N_UPDATES, least_gain)
-        return problem.validation(held, 1, None, rng).score(scatter)
-
-    return _mean(folds, of)
+    """Mean log-likelihood of points held back under kernels like the neighborhoods of others."""
+    centers = learning.at(shape.coordinates(learning.X - mean))
+    problem = local_problem(centers, size, shape.log_volume, engine, copies_count=False)
+    density = PerPointDensity(learning, mean, shape, problem.prior)
+    return float(np.average(density.log_density(held.X, engine), weights=held.weights))
 
 
-def _gaussian_score(folds: list[Fold], nu: float) -> float:
-    """Mean log-likelihood of the points held back under a Gaussian, but for a constant."""
+def _scores(score: Callable[[float], float], shares: Sequence[float]) -> dict[float, float]:
+    """Scores of shares from the largest down until none is better, and around the best of them."""
+    tried: dict[float, float] = {}
+    for position, share in enumerate(shares):
+        tried[share] = score(share)
+        if position - shares.index(_best(tried)) == _PATIENCE:
+            break
+    for factor in _FINER:
+        best = _best(tried)
+        for share in (best * factor, best / factor):
+            tried[share] = score(share)
+    return tried
 
-    def of(learning: WeightedPoints, held: WeightedPoints) -> float:
-        frame = GlobalFrame.of(learning, Form(), nu)
-        log_p: NDArray = -0.5 * np.square(frame.inward(held).X).sum(axis=1)
-        return float(np.average(log_p, weights=held.weights)) - frame.log_volume
 
-    return _mean(folds, of)
-
-
-def _mean(folds: list[Fold], score: Callable[[WeightedPoints, WeightedPoints], float]) -> float:
-    try:
-        return float(np.mean([score(learning, held) for learning, held in folds]))
-    except CollapseError:
-        return -np.inf
+def _best(tried: dict[_Candidate, float]) -> _Candidate:
+    """The candidate with the highest score, the first of several."""
+    return max(tried, key=tried.__getitem__)

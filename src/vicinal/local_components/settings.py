@@ -15,6 +15,7 @@ class LocalSettings(Protocol):
     rank: int | None
     smoothing: int | str
     regularization: Any
+    contamination: float | str
     batch_size: int | None
     n_neighbors: int | None
     discount: float
@@ -24,3 +25,4 @@ class LocalSettings(Protocol):
     early_stopping: bool
     validation_fraction: float
     reservoir_size: int
+    verbose: int

@@ -3,14 +3,22 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.fitting import few_updates
+from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.reservoir import Reservoir
+from vicinal.local_components.columns import Columns
 from vicinal.local_components.equations import Form, Shape
 from vicinal.local_components.frame import GlobalFrame, global_moments
 from vicinal.local_components.learning import LocalProblem, Penalty
+from vicinal.local_components.selection import MOST_POINTS, choose_penalty
+from vicinal.local_components.trials import Trials, row_folds
 from vicinal.neighborhood import Engine
 
 __all__ = ["Stream"]
+
+# Updates of EM over the points kept, whenever the points seen have doubled.
+_N_UPDATES, _LEAST_GAIN = 30, 1e-4
 
 
 class Stream:
@@ -19,7 +27,9 @@ class Stream:
     Parameters
     ----------
     form : Form
-    penalty : Penalty
+    penalty : Penalty or None
+        None: to be chosen, with exact EM over the points kept, whenever the points seen have
+        doubled.
     discount : float
         γ: weight left of an old scatter after as many new points as were seen before.
     reservoir_size : int
@@ -29,12 +39,13 @@ class Stream:
     def __init__(
         self,
         form: Form,
-        penalty: Penalty,
+        penalty: Penalty | None,
         discount: float,
         reservoir_size: int,
         rng: np.random.Generator,
     ) -> None:
-        self.form, self.penalty, self.discount, self.rng = form, penalty, discount, rng
+        self.form, self.discount, self.rng = form, discount, rng
+        self.penalty, self.chooses, self.settled = penalty or Penalty(), penalty is None, 0.0
         self.reservoir = Reservoir(reservoir_size)
         self.total, self.mean, self.covariance = 0.0, np.zeros(0), np.zeros((0, 0))
         self.scatter: NDArray | None = None
@@ -49,7 +60,9 @@ class Stream:
     @property
     def frame(self) -> GlobalFrame:
         """Of all points seen."""
-        return GlobalFrame.of_moments(self.mean, self.covariance, self.form, self.penalty.global_)
+        return GlobalFrame.of_moments(
+            self.mean, self.covariance, self.form, self.penalty.global_variances
+        )
 
     @property
     def shape(self) -> Shape:
@@ -59,18 +72,36 @@ class Stream:
         frame = self.frame
         return self.form.shape(frame.covariance_inward(self.scatter)).moved(frame.factor)
 
-    def remember(self, points: WeightedPoints, scatter: NDArray) -> None:
+    def remember(self, points: WeightedPoints, scatter: NDArray, penalty: Penalty) -> None:
         """Go on from a fit: its points, and its expected scatter in the user's coordinates."""
         self._count(points)
         self.reservoir.add((points.X, points.counts), self.rng)
-        self.scatter = scatter
+        self.scatter, self.penalty, self.settled = scatter, penalty, self.total
 
     def learn(self, new: WeightedPoints, engine: Engine, batch_size: int) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
+        if self.chooses and not self.settled:
+            self._settle(new, engine)
         for positions in self._batches(new, batch_size):
             batch = new[positions]
             self._update(batch, engine)
             self.reservoir.add((batch.X, batch.counts), self.rng)
+        if self.chooses and self.total >= 2.0 * self.settled:
+            self._settle(self.points, engine)
+            self.settled = self.total
+
+    def _settle(self, points: WeightedPoints, engine: Engine) -> None:
+        """Choose the penalty by folds of some points, and learn from them by exact EM."""
+        some = distinct_points(points)[0].some(MOST_POINTS, self.rng)
+        trials = Trials(row_folds(some), self.form, False, False, engine)
+        self.penalty = choose_penalty(Columns.of(some, self.form), trials).penalty
+        if len(some) == 1:
+            return
+        frame = GlobalFrame.of(some, self.form, self.penalty.global_variances)
+        problem = LocalProblem(some, frame, self.form, self.penalty, engine, copies_count=False)
+        solver = problem.solver(not self.form.gaussian, None, self.rng)
+        scatter, _ = few_updates(solver, problem.start, _N_UPDATES, _LEAST_GAIN)
+        self.scatter = frame.covariance_outward(scatter)
 
     def _batches(self, new: WeightedPoints, batch_size: int) -> list[NDArray]:
         """Positions in parts of about that size; the very first weighs two points, if all do."""

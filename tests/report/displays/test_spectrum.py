@@ -22,7 +22,7 @@ X = StandardScaler().fit_transform(raw)[:, :6]
 
 @pytest.fixture(scope="module")
 def gaussian():
-    return LocalComponents(gaussian="search", random_state=0).fit(X)
+    return LocalComponents(gaussian="search", regularization=0.0, random_state=0).fit(X)
 
 
 def spectrum(model, *args, **options):

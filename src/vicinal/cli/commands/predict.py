@@ -60,7 +60,7 @@ PREDICT = Command(
 
 def _check_predict(saved: SavedModel) -> None:
     """Raise an error where the model does not name classes."""
-    if hasattr(saved.model, "predict"):
+    if hasattr(saved.model, "predict") and not hasattr(saved.model, "score_samples"):
         return
     advice = "fit --model nca for a classifier"
     if hasattr(saved.model, "score_samples"):
