@@ -17,6 +17,7 @@ from vicinal.inputs.units import SQUARES, check_spread
 from vicinal.local_components.bounds import constant_column
 from vicinal.local_components.equations import STRUCTURES
 from vicinal.local_components.learning import Penalty
+from vicinal.local_components.mixture.checks import check_mixture
 from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import GAUSSIAN, GAUSSIAN_MIXTURES, Law, law_named
 
@@ -39,6 +40,7 @@ _STREAMING: dict[str, tuple[Any, ...]] = {
     "covariance": STRUCTURES,
     "gaussian": (None, "em"),
     "early_stopping": (False,),
+    "n_mixture": (1,),
 }
 
 
@@ -66,6 +68,7 @@ def check_parameters(settings: LocalSettings, n_features: int) -> None:
         check_count("smoothing", settings.smoothing, 1)
     _check_together(settings)
     _check_law(settings, law)
+    check_mixture(settings)
 
 
 def check_streaming(settings: LocalSettings) -> bool:

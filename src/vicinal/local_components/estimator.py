@@ -27,6 +27,8 @@ from vicinal.local_components.checks import (
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem, Penalty
+from vicinal.local_components.mixture.density import MixtureDensity, parts_of
+from vicinal.local_components.mixture.fit import MOST_ROWS, MixtureFit, run_mixture
 from vicinal.local_components.modes import find_modes
 from vicinal.local_components.per_point import (
     PerPointDensity,
@@ -88,6 +90,14 @@ class LocalComponents(
         Model some directions, which need not be features, by a Gaussian. "em":
         those in which EM finds kernels as wide as the data. "search": also look
         for more of them, as long as the likelihood gains. Needs ``covariance="full"``.
+    n_mixture : int or "auto", default=1
+        Number of parts, each a density of its own shape: its points are the rows,
+        each as far as it belongs to the part, and directions that look Gaussian are
+        searched for. "auto": the number under which rows held back are likeliest,
+        from 1 to 25. Parts of few rows lean on the others, and a part may be all
+        Gaussian. Best for densities; `transform` then has the covariance that parts
+        have in the mean. Above 20 000 rows, a sample of so many is fitted and kept.
+        Needs ``covariance="full"`` and Gaussian kernels.
     rank : int, optional
         For ``covariance="low_rank"``. None: half the number of features.
     smoothing : int or "auto", default="auto"
@@ -163,12 +173,25 @@ class LocalComponents(
     n_gaussian_ : int
     mean_ : ndarray of shape (n_features,)
         Of the data, and of the Gaussian part.
+    n_mixture_ : int
+        Number of parts.
+    mixture_weights_ : ndarray of shape (n_mixture_,)
+        Share of each part in the density.
+    mixture_means_ : ndarray of shape (n_mixture_, n_features)
+        Of the parts, and of their Gaussian directions.
+    mixture_covariances_ : ndarray of shape (n_mixture_, n_features, n_features)
+        Of the kernels of each part; in its Gaussian directions, of the part.
+        `covariance_` is their mean.
+    mixture_n_gaussian_ : ndarray of shape (n_mixture_,)
+        Number of Gaussian directions of each part. `n_gaussian_`, of directions that
+        are Gaussian in the metric of `transform`, is 0 where there are several.
     local_covariances_ : ndarray of shape (n_samples, n_features, n_features)
         Only with ``covariance="local"``.
     smoothing_ : int
         Neighbors that local covariances are held to. Only with ``covariance="local"``.
     regularization_ : tuple of float
-        (ν_G, ν_L).
+        (ν_G, ν_L). Of a mixture, for a feature of the mean variance: each feature
+        has them in units of its own.
     loo_log_likelihood_ : float
         Mean leave-one-out log-likelihood of the training points; of 2000 of them
         after stochastic EM, of 100 that are kept after `partial_fit`.
@@ -239,6 +262,7 @@ class LocalComponents(
         kernel: str = "gaussian",
         degrees_of_freedom: float = 3.0,
         gaussian: str | None = None,
+        n_mixture: int | str = 1,
         rank: int | None = None,
         smoothing: int | str = "auto",
         regularization: Any = 0.0,
@@ -261,6 +285,7 @@ class LocalComponents(
         self.kernel = kernel
         self.degrees_of_freedom = degrees_of_freedom
         self.gaussian = gaussian
+        self.n_mixture = n_mixture
         self.rank = rank
         self.smoothing = smoothing
         self.regularization = regularization
@@ -300,6 +325,8 @@ class LocalComponents(
         """
         points = self._checked(X, sample_weight, at_least=2)
         check_total(points.total)
+        if self.n_mixture != 1:
+            return self._fit_mixture(points, self._generator())
         rng, plan = self._generator(), Plan.of(self, points)
         engine = self._choose_engine(plan.work)
         penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
@@ -405,6 +432,33 @@ class LocalComponents(
         self.local_covariances_, self.smoothing_ = final.local_covariances, size
         self.loo_log_likelihood_ = problem.log_likelihood(outcome.parameters)
 
+    def _fit_mixture(self, points: WeightedPoints, rng: np.random.Generator) -> "LocalComponents":
+        """Several parts, all that is not given chosen on rows held back."""
+        points = points.some(MOST_ROWS, rng)
+        auto = isinstance(self.regularization, str)
+        penalty = None if auto else plain_penalty(self.regularization)
+        check_penalty(self, penalty or Penalty(), points)
+        n, d = points.X.shape
+        engine = self._choose_engine(Workload(n, n, d, MAX_ITER))
+        fit = MixtureFit(points, penalty, engine, rng)
+        recipe = fit.choose(self.n_mixture, self.verbose)
+        problem, start = fit.problem(recipe)
+        max_iter = recipe.n_updates if self.max_iter is None else self.max_iter
+
+        def fitted(parameters: NDArray) -> dict[str, Any]:
+            return self._fitted_attributes(fit.density(problem.parts(parameters)))
+
+        listeners = ScikitLearnCallbacks(self, max_iter, points.X, None, fitted)
+        options = {"callbacks": [listeners], "verbose": self.verbose}
+        outcome = run_mixture(problem, start, max_iter, self.tol, **options)
+        self._forget("_stream", "local_covariances_", "smoothing_")
+        self._take(outcome, fitted(outcome.parameters))
+        self.regularization_ = fit.variances(recipe)
+        self._scatter = self.covariance_
+        self.loo_log_likelihood_ = problem.log_likelihood(problem.parts(outcome.parameters))
+        listeners.close(outcome.parameters)
+        return self
+
     @available_if(check_streaming)
     @on_own_threads
     def partial_fit(
@@ -472,6 +526,26 @@ class LocalComponents(
         queries = validate_data(self, X, dtype=np.float64, reset=False)
         check_projection(queries, self._density.shape.inverse, squares=True)
         return self._density.log_density(queries, self._engine_for(queries))
+
+    @on_own_threads
+    def part_probabilities(self, X: ArrayLike) -> NDArray:
+        """How likely points come from each part of the mixture.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_mixture_)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        queries = validate_data(self, X, dtype=np.float64, reset=False)
+        check_projection(queries, self._density.shape.inverse, squares=True)
+        if not isinstance(self._density, MixtureDensity):
+            return np.ones((len(queries), 1))
+        return self._density.part_probabilities(queries, self._engine_for(queries))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Mean log-density of points.
@@ -600,6 +674,7 @@ class LocalComponents(
             "components_": shape.round_map.astype(dtype),
             "gaussian_components_": shape.inverse[n_local:].astype(dtype),
             "n_gaussian_": len(shape.factor) - n_local,
+            **parts_of(density),
             "mean_": density.mean,
             "n_features_in_": len(shape.factor),
             "_density": density,

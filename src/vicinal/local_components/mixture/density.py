@@ -1,0 +1,104 @@
+"""The fitted mixture: evaluate it, draw from it, climb it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.density import Density, ParzenDensity
+from vicinal.local_components.equations import Shape
+from vicinal.local_components.mixture.equations import Parts, responsibilities
+from vicinal.neighborhood import Engine
+
+__all__ = ["MixtureDensity", "parts_of"]
+
+
+@dataclass(frozen=True)
+class MixtureDensity:
+    """Several densities, each as likely as its weight says.
+
+    Attributes
+    ----------
+    points : WeightedPoints
+        Centers of the kernels of all parts, as the user has them.
+    mean : ndarray of shape (d,)
+        Of the data.
+    shape : Shape
+        Kernels of the covariance that those of the parts have in the mean.
+    parts : list of ParzenDensity
+    weights : ndarray of shape (K,)
+        They sum to one.
+    """
+
+    points: WeightedPoints
+    mean: NDArray
+    shape: Shape
+    parts: list[ParzenDensity]
+    weights: NDArray
+
+    @classmethod
+    def of(
+        cls, points: WeightedPoints, parts: Parts, mean: NDArray, units: NDArray
+    ) -> "MixtureDensity":
+        """From parameters where points are centered and columns in units; points are not yet."""
+        counts = points.counts[:, None] * parts.memberships
+        outer, each = np.diag(units), []
+        for k, shape in enumerate(parts.shapes):
+            keys = np.flatnonzero(counts[:, k])
+            centers = WeightedPoints(points.X[keys], counts[keys, k])
+            each.append(ParzenDensity(centers, mean + units * parts.means[k], shape.moved(outer)))
+        weights = counts.sum(axis=0) / counts.sum()
+        covariance = sum(w * one.shape.covariance for w, one in zip(weights, each, strict=True))
+        return cls(points, mean, Shape.of(covariance), each, weights)
+
+    def log_density(self, X: NDArray, engine: Engine) -> NDArray:
+        """Logarithm of the density, shape (n,)."""
+        log_p: NDArray = np.logaddexp.reduce(self._log_joint(X, engine), axis=1)
+        return log_p
+
+    def part_probabilities(self, X: NDArray, engine: Engine) -> NDArray:
+        """How likely each point comes from each part, shape (n, K)."""
+        return responsibilities(self._log_joint(X, engine))
+
+    def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
+        """Draws from as many parts as chance will have it."""
+        which = rng.choice(len(self.parts), n, p=self.weights)
+        draws = np.empty((n, len(self.mean)))
+        for k, part in enumerate(self.parts):
+            mine = which == k
+            draws[mine] = part.sample(int(mine.sum()), rng)
+        return draws
+
+    def climb(self, X: NDArray, engine: Engine) -> NDArray:
+        """To where the steps of all parts meet, each as stiff as its kernels are narrow."""
+        shares = self.part_probabilities(X, engine)
+        precisions = np.stack([part.shape.inverse.T @ part.shape.inverse for part in self.parts])
+        goals = np.stack([part.climb(X, engine) - self.mean for part in self.parts], axis=1)
+        stiffness = np.einsum("nk,kij->nij", shares, precisions)
+        pull = np.einsum("nk,kij,nkj->ni", shares, precisions, goals)
+        return self.mean + np.linalg.solve(stiffness, pull[:, :, None])[:, :, 0]
+
+    def _log_joint(self, X: NDArray, engine: Engine) -> NDArray:
+        """log of π_k p_k(x), shape (n, K)."""
+        each = zip(self.weights, self.parts, strict=True)
+        columns = [np.log(weight) + part.log_density(X, engine) for weight, part in each]
+        return np.stack(columns, axis=1)
+
+
+def parts_of(density: Density) -> dict[str, Any]:
+    """Attributes of an estimator that tell the parts of its density, of which there may be one."""
+    parts: Sequence[Density] = [density]
+    weights = np.ones(1)
+    if isinstance(density, MixtureDensity):
+        parts, weights = density.parts, density.weights
+    shapes = [part.shape for part in parts]
+    return {
+        "n_mixture_": len(parts),
+        "mixture_weights_": weights,
+        "mixture_means_": np.stack([part.mean for part in parts]),
+        "mixture_covariances_": np.stack([shape.covariance for shape in shapes]),
+        "mixture_n_gaussian_": np.array([len(one.factor) - one.n_local for one in shapes]),
+    }

@@ -1,0 +1,127 @@
+"""A mixture from rows to a density: choose, begin, run EM."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import EM, Outcome, run
+from vicinal.fitting.progress import stage
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.frame import global_moments
+from vicinal.local_components.learning import Penalty
+from vicinal.local_components.mixture.density import MixtureDensity
+from vicinal.local_components.mixture.equations import Parts
+from vicinal.local_components.mixture.learning import MixtureProblem
+from vicinal.local_components.mixture.selection import (
+    LEAST_FLOOR,
+    choose_recipe,
+    numbers_of_parts,
+)
+from vicinal.local_components.mixture.starts import k_means_shares
+from vicinal.local_components.mixture.trials import Recipe, begin
+from vicinal.neighborhood import Engine
+
+__all__ = ["MOST_ROWS", "MixtureFit", "run_mixture"]
+
+# Rows to learn from, which are the centers of the kernels; more would be a sample of so many.
+MOST_ROWS = 20_000
+
+# Keys of a part below which it is none any more.
+_FEWEST_KEYS = 1e-3
+
+_NAME = "LocalComponents"
+
+
+@dataclass(frozen=True)
+class MixtureFit:
+    """The fit of a mixture to points.
+
+    Attributes
+    ----------
+    points : WeightedPoints
+        As the user has them.
+    penalty : Penalty or None
+        Variances that are added to parts and kernels. None: they are chosen.
+    engine : Engine
+    rng : Generator
+    """
+
+    points: WeightedPoints
+    penalty: Penalty | None
+    engine: Engine
+    rng: np.random.Generator
+
+    @cached_property
+    def _moments(self) -> tuple[NDArray, NDArray]:
+        """Mean and unit of every column; one without width has the unit of the others."""
+        mean, covariance = global_moments(self.points)
+        variances = np.diag(covariance)
+        some = variances[variances > 0]
+        unit = float(some.mean()) if len(some) else 1.0
+        return mean, np.sqrt(np.where(variances > 0, variances, unit))
+
+    @cached_property
+    def inner(self) -> WeightedPoints:
+        """The points around their mean, in units of the columns."""
+        mean, units = self._moments
+        return self.points.at((self.points.X - mean).astype(np.float64) / units)
+
+    def choose(self, n_mixture: int | str, verbose: int) -> Recipe:
+        """What the fit will do, chosen on rows held back in turn."""
+        most = max(1, len(self.points) // 2)
+        numbers = (
+            numbers_of_parts(len(self.points))
+            if isinstance(n_mixture, str)
+            else (min(int(n_mixture), most),)
+        )
+        with stage(f"{_NAME}, choosing", 2 * len(numbers), verbose) as tell:
+            return choose_recipe(self.inner, numbers, self._floors(), self.engine, self.rng, tell)
+
+    def problem(self, recipe: Recipe) -> tuple[MixtureProblem, NDArray]:
+        """EM, and where it begins."""
+        seed = int(self.rng.integers(2**31))
+        shares = k_means_shares(self.inner, recipe.n_parts, seed)
+        start = begin(self.inner, shares, recipe, self.engine)
+        log_volume = float(np.log(self._moments[1]).sum())
+        problem = MixtureProblem(self.inner, start.prior, self.engine, log_volume)
+        return problem, start.parts.packed()
+
+    def density(self, parts: Parts) -> MixtureDensity:
+        """Of the parts that are left, in the coordinates of the user."""
+        keys = self.points.counts @ parts.memberships
+        alive = np.flatnonzero(keys > _FEWEST_KEYS)
+        return MixtureDensity.of(self.points, parts.some(alive), *self._moments)
+
+    def variances(self, recipe: Recipe) -> tuple[float, float]:
+        """ν_G and ν_L that are added to a column of the mean variance."""
+        unit = float(np.square(self._moments[1]).mean())
+        return float(unit * np.mean(recipe.wide)), float(unit * np.mean(recipe.near))
+
+    def _floors(self) -> tuple[NDArray, NDArray] | None:
+        if self.penalty is None:
+            return None
+        squares = np.square(self._moments[1])
+        wide, near = (
+            np.maximum(variance / squares, LEAST_FLOOR)
+            for variance in (self.penalty.global_, self.penalty.local)
+        )
+        return wide, near
+
+
+def run_mixture(
+    problem: MixtureProblem, start: NDArray, max_iter: int, tol: float, **options: Any
+) -> Outcome:
+    """EM for all parts together; as many updates as were chosen are its proper end."""
+    return run(
+        EM(problem.step),
+        start,
+        max_iter=max_iter,
+        tol=tol,
+        origin=-problem.log_volume,
+        scheduled=True,
+        name=_NAME,
+        **options,
+    )

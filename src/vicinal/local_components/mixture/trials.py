@@ -1,0 +1,145 @@
+"""How likely rows held back are under mixtures that were fitted to the others."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import EM, few_updates
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.mixture.density import MixtureDensity
+from vicinal.local_components.mixture.directions import with_local_directions
+from vicinal.local_components.mixture.equations import Parts
+from vicinal.local_components.mixture.learning import MixtureProblem
+from vicinal.local_components.mixture.starts import (
+    Floors,
+    Start,
+    gaussian_mixture,
+    k_means_shares,
+)
+from vicinal.neighborhood import Engine
+
+__all__ = ["Recipe", "Trials", "begin"]
+
+# Share of the rows that is held back, and how many rows should be in all, or five times.
+_SHARE, _ENOUGH_HELD, _MOST_FOLDS = 0.2, 400, 5
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that is to be known before a mixture is fitted.
+
+    Attributes
+    ----------
+    n_parts : int
+    strength : float
+        Points of the prior, for every dimension.
+    wide, near : float or ndarray of shape (d,)
+        Variances that are added to those of parts and kernels, in units of the columns.
+    is_local : bool
+        Whether parts may have local directions.
+    n_updates : int
+        Of EM for all parts together.
+    """
+
+    n_parts: int
+    strength: float
+    wide: float | NDArray
+    near: float | NDArray
+    is_local: bool = True
+    n_updates: int = 0
+
+    def floors(self, d: int) -> Floors:
+        """One for every column."""
+        return Floors(np.full(d, self.wide), np.full(d, self.near))
+
+
+def begin(points: WeightedPoints, shares: NDArray, recipe: Recipe, engine: Engine) -> Start:
+    """Where EM for all parts together begins, from the shares that points have in parts."""
+    d = points.X.shape[1]
+    start = gaussian_mixture(points, shares, d * recipe.strength, recipe.floors(d))
+    if not recipe.is_local:
+        return start
+    return Start(with_local_directions(points, start.parts, start.prior, engine), start.prior)
+
+
+@dataclass(frozen=True)
+class _Fold:
+    learning: WeightedPoints
+    held: WeightedPoints
+    seed: int
+    shares: dict[int, NDArray] = field(default_factory=dict)  # by number of parts
+
+    def begin(self, recipe: Recipe, engine: Engine) -> Start:
+        """Where a fit to the rows not held back begins."""
+        K = recipe.n_parts
+        if K not in self.shares:
+            self.shares[K] = k_means_shares(self.learning, K, self.seed)
+        return begin(self.learning, self.shares[K], recipe, engine)
+
+    def score(self, parts: Parts, engine: Engine) -> float:
+        """Mean log-density of the rows held back."""
+        d = self.learning.X.shape[1]
+        density = MixtureDensity.of(self.learning, parts, np.zeros(d), np.ones(d))
+        log_p = density.log_density(self.held.X, engine)
+        return float(np.average(log_p, weights=self.held.weights))
+
+
+class Trials:
+    """Recipes, tried on the same folds.
+
+    Parameters
+    ----------
+    points : WeightedPoints
+        In units of the columns.
+    engine : Engine
+    rng : Generator
+    """
+
+    def __init__(self, points: WeightedPoints, engine: Engine, rng: np.random.Generator) -> None:
+        self.engine = engine
+        self.folds = list(_folds(points, rng))
+        self.n_learning = min(len(fold.learning) for fold in self.folds)
+
+    def score(self, recipe: Recipe) -> float:
+        """Mean over the folds, without updates for all parts together."""
+        scores = [
+            fold.score(fold.begin(recipe, self.engine).parts, self.engine) for fold in self.folds
+        ]
+        return float(np.mean(scores))
+
+    def updated(self, recipe: Recipe, counts: tuple[int, ...]) -> Recipe:
+        """The recipe with as many updates as are best, the counts being tried until one is not."""
+        starts = [fold.begin(recipe, self.engine) for fold in self.folds]
+        best, parts = (0, self._mean_score([start.parts for start in starts])), starts
+        for before, count in zip((0, *counts), counts, strict=False):
+            parts = [
+                Start(self._after(fold, start, count - before), start.prior)
+                for fold, start in zip(self.folds, parts, strict=True)
+            ]
+            reached = self._mean_score([start.parts for start in parts])
+            if reached <= best[1]:
+                break
+            best = (count, reached)
+        return replace(recipe, n_updates=best[0])
+
+    def _after(self, fold: _Fold, start: Start, n_updates: int) -> Parts:
+        problem = MixtureProblem(fold.learning, start.prior, self.engine)
+        return problem.parts(few_updates(EM(problem.step), start.parts.packed(), n_updates)[0])
+
+    def _mean_score(self, parts: list[Parts]) -> float:
+        each = zip(self.folds, parts, strict=True)
+        return float(np.mean([fold.score(found, self.engine) for fold, found in each]))
+
+
+def _folds(points: WeightedPoints, rng: np.random.Generator) -> Iterator[_Fold]:
+    """Rows to learn from and rows held back, one or several times."""
+    n = len(points)
+    n_held = max(1, int(_SHARE * n))
+    order, seed = rng.permutation(n), int(rng.integers(2**31))
+    n_folds = min(_MOST_FOLDS, -(-_ENOUGH_HELD // n_held), n // n_held)
+    for k in range(n_folds):
+        held = np.sort(order[k * n_held : (k + 1) * n_held])
+        learning = np.setdiff1d(order, held)
+        yield _Fold(points[learning], points[held], seed)
