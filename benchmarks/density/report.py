@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.common.means import Mean
 from benchmarks.common.pages import Page
 from benchmarks.density.comparison import Comparison
-from benchmarks.density.ours import HEADLINE, ByValidation
+from benchmarks.density.ours import HEADLINE
 
 
 class Report:
@@ -57,9 +57,9 @@ class Report:
 
     def choices(self, one: Comparison) -> None:
         """What the methods that choose have chosen."""
-        for name, method in one.methods.items():
-            if isinstance(method, ByValidation) and method.choices:
-                self.page.say(f"- {name}: {method.words()}")
+        for name in one.methods:
+            if words := one.choices(name):
+                self.page.say(f"- {name}: {words}")
         self.page.say()
 
     def summary(self) -> None:

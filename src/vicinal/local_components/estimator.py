@@ -440,7 +440,7 @@ class LocalComponents(
         check_penalty(self, penalty or Penalty(), points)
         n, d = points.X.shape
         engine = self._choose_engine(Workload(n, n, d, MAX_ITER))
-        fit = MixtureFit(points, penalty, engine, rng)
+        fit = MixtureFit.of(points, penalty, engine, rng)
         recipe = fit.choose(self.n_mixture, self.verbose)
         problem, start = fit.problem(recipe)
         max_iter = recipe.n_updates if self.max_iter is None else self.max_iter

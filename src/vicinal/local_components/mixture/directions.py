@@ -15,7 +15,7 @@ from vicinal.neighborhood import Engine
 __all__ = ["with_local_directions"]
 
 # Updates of EM for each trial; the least one must gain per dimension, and a trial in all.
-_N_UPDATES, _LEAST_GAIN, _LEAST_BETTER = 15, 1e-4, 1e-3
+_N_UPDATES, _LEAST_GAIN, _LEAST_BETTER = 15, 3e-4, 1e-3
 
 # Points that belong less than that to a part say nothing about its directions; parts of fewer
 # points than that are Gaussian.

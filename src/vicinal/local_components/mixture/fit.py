@@ -19,6 +19,7 @@ from vicinal.local_components.mixture.selection import (
     LEAST_FLOOR,
     choose_recipe,
     numbers_of_parts,
+    one_gaussian,
 )
 from vicinal.local_components.mixture.starts import k_means_shares
 from vicinal.local_components.mixture.trials import Recipe, begin
@@ -32,6 +33,9 @@ MOST_ROWS = 20_000
 # Keys of a part below which it is none any more.
 _FEWEST_KEYS = 1e-3
 
+# Variances of columns that differ by no more are as good as the same.
+_ALIKE = 4.0
+
 _NAME = "LocalComponents"
 
 
@@ -43,6 +47,8 @@ class MixtureFit:
     ----------
     points : WeightedPoints
         As the user has them.
+    mean, units : ndarray of shape (d,)
+        What columns count from, and in.
     penalty : Penalty or None
         Variances that are added to parts and kernels. None: they are chosen.
     engine : Engine
@@ -50,24 +56,45 @@ class MixtureFit:
     """
 
     points: WeightedPoints
+    mean: NDArray
+    units: NDArray
     penalty: Penalty | None
     engine: Engine
     rng: np.random.Generator
 
-    @cached_property
-    def _moments(self) -> tuple[NDArray, NDArray]:
-        """Mean and unit of every column; one without width has the unit of the others."""
-        mean, covariance = global_moments(self.points)
+    @classmethod
+    def of(
+        cls,
+        points: WeightedPoints,
+        penalty: Penalty | None,
+        engine: Engine,
+        rng: np.random.Generator,
+    ) -> "MixtureFit":
+        """In the units under which one Gaussian makes rows held back likeliest.
+
+        Each column may have its own, or all that of a column of the mean variance: in pixels some
+        of which hardly vary, what varies little counts little.
+        """
+        mean, covariance = global_moments(points)
         variances = np.diag(covariance)
         some = variances[variances > 0]
-        unit = float(some.mean()) if len(some) else 1.0
-        return mean, np.sqrt(np.where(variances > 0, variances, unit))
+        common = np.full(len(mean), float(some.mean()) if len(some) else 1.0)
+        own = np.where(variances > 0, variances, common)
+        fits = [cls(points, mean, np.sqrt(each), penalty, engine, rng) for each in (own, common)]
+        if own.max() <= _ALIKE * own.min():
+            return fits[0]
+        seed = int(rng.integers(2**31))
+        return max(fits, key=lambda fit: one_gaussian(fit.inner, engine, seed) - fit.log_volume)
 
     @cached_property
     def inner(self) -> WeightedPoints:
         """The points around their mean, in units of the columns."""
-        mean, units = self._moments
-        return self.points.at((self.points.X - mean).astype(np.float64) / units)
+        return self.points.at((self.points.X - self.mean).astype(np.float64) / self.units)
+
+    @property
+    def log_volume(self) -> float:
+        """By which log-densities are lower in the coordinates of the user."""
+        return float(np.log(self.units).sum())
 
     def choose(self, n_mixture: int | str, verbose: int) -> Recipe:
         """What the fit will do, chosen on rows held back in turn."""
@@ -85,25 +112,24 @@ class MixtureFit:
         seed = int(self.rng.integers(2**31))
         shares = k_means_shares(self.inner, recipe.n_parts, seed)
         start = begin(self.inner, shares, recipe, self.engine)
-        log_volume = float(np.log(self._moments[1]).sum())
-        problem = MixtureProblem(self.inner, start.prior, self.engine, log_volume)
+        problem = MixtureProblem(self.inner, start.prior, self.engine, self.log_volume)
         return problem, start.parts.packed()
 
     def density(self, parts: Parts) -> MixtureDensity:
         """Of the parts that are left, in the coordinates of the user."""
         keys = self.points.counts @ parts.memberships
         alive = np.flatnonzero(keys > _FEWEST_KEYS)
-        return MixtureDensity.of(self.points, parts.some(alive), *self._moments)
+        return MixtureDensity.of(self.points, parts.some(alive), self.mean, self.units)
 
     def variances(self, recipe: Recipe) -> tuple[float, float]:
         """ν_G and ν_L that are added to a column of the mean variance."""
-        unit = float(np.square(self._moments[1]).mean())
+        unit = float(np.square(self.units).mean())
         return float(unit * np.mean(recipe.wide)), float(unit * np.mean(recipe.near))
 
     def _floors(self) -> tuple[NDArray, NDArray] | None:
         if self.penalty is None:
             return None
-        squares = np.square(self._moments[1])
+        squares = np.square(self.units)
         wide, near = (
             np.maximum(variance / squares, LEAST_FLOOR)
             for variance in (self.penalty.global_, self.penalty.local)

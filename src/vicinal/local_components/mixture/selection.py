@@ -9,7 +9,7 @@ from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.mixture.trials import Recipe, Trials
 from vicinal.neighborhood import Engine
 
-__all__ = ["LEAST_FLOOR", "choose_recipe", "numbers_of_parts"]
+__all__ = ["LEAST_FLOOR", "choose_recipe", "numbers_of_parts", "one_gaussian"]
 
 # What is tried. A variance of 1e-6 of that of the data is added to any part, whatever is asked for:
 # repeated rows and constant columns have a density, then.
@@ -36,6 +36,13 @@ Axes = dict[str, tuple[float, ...]]
 def numbers_of_parts(n: int) -> tuple[int, ...]:
     """Of which the best for n points is chosen."""
     return tuple(K for K in _NUMBERS if K == 1 or n >= K * _ROWS_PER_PART)
+
+
+def one_gaussian(points: WeightedPoints, engine: Engine, seed: int) -> float:
+    """How likely rows held back are under one Gaussian, the variance that is added to it chosen."""
+    rng = np.random.default_rng(seed)
+    score = _remembered(Trials(points.some(_MOST_ROWS, rng), engine, rng).score)
+    return score(_climbed(replace(_FIRST, is_local=False), {"wide": _WIDE}, score))
 
 
 def choose_recipe(
@@ -93,10 +100,8 @@ def _best_of_number(first: Recipe, axes: Axes, free: bool, score: Score) -> Reci
     """A Gaussian mixture with its prior, or with local directions if these are better."""
     gaussian = _climbed(replace(first, is_local=False), axes, score)
     local = replace(gaussian, is_local=True)
-    candidates = [gaussian, local]
-    if free:
-        candidates.append(replace(local, near=LEAST_FLOOR))
-    return max(candidates, key=score)
+    near = [_FIRST.near, LEAST_FLOOR, first.near] if free else [first.near]
+    return max([gaussian, *(replace(local, near=one) for one in near)], key=score)
 
 
 def _climbed(start: Recipe, axes: Axes, score: Score) -> Recipe:

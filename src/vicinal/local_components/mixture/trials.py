@@ -22,8 +22,9 @@ from vicinal.neighborhood import Engine
 
 __all__ = ["Recipe", "Trials", "begin"]
 
-# Share of the rows that is held back, and how many rows should be in all, or five times.
-_SHARE, _ENOUGH_HELD, _MOST_FOLDS = 0.2, 400, 5
+# Share of the rows that is held back; how many rows, or numbers, are enough in all. Where they are
+# fewer, others are held back in turn.
+_SHARE, _ENOUGH_ROWS, _ENOUGH_NUMBERS, _MOST_FOLDS = 0.2, 400, 40_000, 5
 
 
 @dataclass(frozen=True)
@@ -135,10 +136,11 @@ class Trials:
 
 def _folds(points: WeightedPoints, rng: np.random.Generator) -> Iterator[_Fold]:
     """Rows to learn from and rows held back, one or several times."""
-    n = len(points)
+    n, d = points.X.shape
     n_held = max(1, int(_SHARE * n))
     order, seed = rng.permutation(n), int(rng.integers(2**31))
-    n_folds = min(_MOST_FOLDS, -(-_ENOUGH_HELD // n_held), n // n_held)
+    enough = min(_ENOUGH_ROWS, _ENOUGH_NUMBERS // d)
+    n_folds = min(_MOST_FOLDS, max(1, -(-enough // n_held)), n // n_held)
     for k in range(n_folds):
         held = np.sort(order[k * n_held : (k + 1) * n_held])
         learning = np.setdiff1d(order, held)
