@@ -69,7 +69,12 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "covariance_": "finite D D",
         "mean_": "finite D",
         "_scatter": "finite D D",
+        "mixture_weights_": "positive K",
+        "mixture_means_": "finite K D",
+        "mixture_covariances_": "finite K D D",
+        "mixture_n_gaussian_": "any K",
         "_density.points.X": "finite n D",
+        "_density.weights": "positive K",
         "_stream": "Stream",
     },
     "vicinal.local_components.density.ParzenDensity": {
@@ -78,6 +83,14 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "mean": "finite D",
         "shape": "Shape",
         "shape.factor": "finite D D",
+    },
+    "vicinal.local_components.mixture.density.MixtureDensity": {
+        "points": "WeightedPoints",
+        "points.X": "finite n D",
+        "mean": "finite D",
+        "shape": "Shape",
+        "shape.factor": "finite D D",
+        "weights": "positive K",
     },
     "vicinal.local_components.per_point.PerPointDensity": {
         "points": "WeightedPoints",

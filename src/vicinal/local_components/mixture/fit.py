@@ -21,8 +21,7 @@ from vicinal.local_components.mixture.selection import (
     numbers_of_parts,
     one_gaussian,
 )
-from vicinal.local_components.mixture.starts import k_means_shares
-from vicinal.local_components.mixture.trials import Recipe, begin
+from vicinal.local_components.mixture.trials import Recipe, begin, first_shares
 from vicinal.neighborhood import Engine
 
 __all__ = ["MOST_ROWS", "MixtureFit", "run_mixture"]
@@ -110,7 +109,7 @@ class MixtureFit:
     def problem(self, recipe: Recipe) -> tuple[MixtureProblem, NDArray]:
         """EM, and where it begins."""
         seed = int(self.rng.integers(2**31))
-        shares = k_means_shares(self.inner, recipe.n_parts, seed)
+        shares = first_shares(self.inner, recipe, seed)
         start = begin(self.inner, shares, recipe, self.engine)
         problem = MixtureProblem(self.inner, start.prior, self.engine, self.log_volume)
         return problem, start.parts.packed()

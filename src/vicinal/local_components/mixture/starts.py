@@ -22,7 +22,7 @@ from vicinal.local_components.mixture.equations import (
     wide_moments,
 )
 
-__all__ = ["Floors", "Start", "gaussian_mixture", "k_means_shares"]
+__all__ = ["Floors", "Start", "gaussian_shares", "k_means_shares", "settled"]
 
 # Updates of EM, and the least that one must gain per dimension.
 _N_UPDATES, _LEAST_GAIN = 60, 3e-5
@@ -66,27 +66,25 @@ def k_means_shares(points: WeightedPoints, n_parts: int, seed: int) -> NDArray:
     return _alive(points, np.eye(n_parts)[labels])
 
 
-def gaussian_mixture(
+def gaussian_shares(
     points: WeightedPoints, shares: NDArray, n_prior: float, floors: Floors
-) -> Start:
-    """From responsibilities to a Gaussian mixture with a prior of so many points in every part."""
+) -> NDArray:
+    """Responsibilities of a Gaussian mixture with a prior of so many points in every part."""
 
     def step(shares: NDArray) -> tuple[float, NDArray]:
-        parts, _ = _settled(points, shares, n_prior, floors)
-        log_mass = _log_mass(points, parts)
+        log_mass = _log_mass(points, settled(points, shares, n_prior, floors).parts)
         log_p = np.logaddexp.reduce(log_mass, axis=1)
         mean = float(points.counts @ log_p) / points.total
         return mean, _alive(points, responsibilities(log_mass))
 
     least_gain = _LEAST_GAIN * points.X.shape[1]
-    shares, _ = few_updates(EM(step), shares, _N_UPDATES, least_gain)
-    shares = np.where(shares < _LEAST_SHARE, 0.0, shares)
-    shares /= shares.sum(axis=1, keepdims=True)
-    return _settled(points, _alive(points, shares), n_prior, floors)
+    found, _ = few_updates(EM(step), shares, _N_UPDATES, least_gain)
+    found = np.where(found < _LEAST_SHARE, 0.0, found)
+    return _alive(points, found / found.sum(axis=1, keepdims=True))
 
 
-def _settled(points: WeightedPoints, shares: NDArray, n_prior: float, floors: Floors) -> Start:
-    """The M-step, with the prior that belongs to the parts."""
+def settled(points: WeightedPoints, shares: NDArray, n_prior: float, floors: Floors) -> Start:
+    """The Gaussian mixture of these shares, and the prior that belongs to its parts."""
     moments = [wide_moments(points, column) for column in shares.T]
     totals, means, scatters = (np.stack(each) for each in zip(*moments, strict=True))
     alike = _proportional(totals, scatters / totals[:, None, None], floors.wide)

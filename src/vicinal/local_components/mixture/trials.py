@@ -15,12 +15,13 @@ from vicinal.local_components.mixture.learning import MixtureProblem
 from vicinal.local_components.mixture.starts import (
     Floors,
     Start,
-    gaussian_mixture,
+    gaussian_shares,
     k_means_shares,
+    settled,
 )
 from vicinal.neighborhood import Engine
 
-__all__ = ["Recipe", "Trials", "begin"]
+__all__ = ["Recipe", "Trials", "begin", "first_shares"]
 
 # Share of the rows that is held back; how many rows, or numbers, are enough in all. Where they are
 # fewer, others are held back in turn.
@@ -56,10 +57,16 @@ class Recipe:
         return Floors(np.full(d, self.wide), np.full(d, self.near))
 
 
+def first_shares(points: WeightedPoints, recipe: Recipe, seed: int) -> NDArray:
+    """Shares of points in the parts of a Gaussian mixture."""
+    shares, d = k_means_shares(points, recipe.n_parts, seed), points.X.shape[1]
+    return gaussian_shares(points, shares, d * recipe.strength, recipe.floors(d))
+
+
 def begin(points: WeightedPoints, shares: NDArray, recipe: Recipe, engine: Engine) -> Start:
     """Where EM for all parts together begins, from the shares that points have in parts."""
     d = points.X.shape[1]
-    start = gaussian_mixture(points, shares, d * recipe.strength, recipe.floors(d))
+    start = settled(points, shares, d * recipe.strength, recipe.floors(d))
     if not recipe.is_local:
         return start
     return Start(with_local_directions(points, start.parts, start.prior, engine), start.prior)
@@ -70,14 +77,14 @@ class _Fold:
     learning: WeightedPoints
     held: WeightedPoints
     seed: int
-    shares: dict[int, NDArray] = field(default_factory=dict)  # by number of parts
+    shares: dict[str, NDArray] = field(default_factory=dict)  # by what they depend on
 
     def begin(self, recipe: Recipe, engine: Engine) -> Start:
         """Where a fit to the rows not held back begins."""
-        K = recipe.n_parts
-        if K not in self.shares:
-            self.shares[K] = k_means_shares(self.learning, K, self.seed)
-        return begin(self.learning, self.shares[K], recipe, engine)
+        key = repr((recipe.n_parts, recipe.strength, recipe.wide))
+        if key not in self.shares:
+            self.shares[key] = first_shares(self.learning, recipe, self.seed)
+        return begin(self.learning, self.shares[key], recipe, engine)
 
     def score(self, parts: Parts, engine: Engine) -> float:
         """Mean log-density of the rows held back."""
