@@ -16,6 +16,7 @@ from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.span import check_width
 from vicinal.inputs.splits import hold_back_any
 from vicinal.inputs.units import check_projection, check_units
+from vicinal.local_components.attributes import attributes_of, part_probabilities
 from vicinal.local_components.bounds import refuse_unbounded
 from vicinal.local_components.checks import (
     check_columns,
@@ -27,8 +28,7 @@ from vicinal.local_components.checks import (
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem, Penalty
-from vicinal.local_components.mixture.density import MixtureDensity, parts_of
-from vicinal.local_components.mixture.fit import MOST_ROWS, MixtureFit, run_mixture
+from vicinal.local_components.mixture.fit import fit_mixture
 from vicinal.local_components.modes import find_modes
 from vicinal.local_components.per_point import (
     PerPointDensity,
@@ -326,7 +326,7 @@ class LocalComponents(
         points = self._checked(X, sample_weight, at_least=2)
         check_total(points.total)
         if self.n_mixture != 1:
-            return self._fit_mixture(points, self._generator())
+            return fit_mixture(self, points, self._generator())
         rng, plan = self._generator(), Plan.of(self, points)
         engine = self._choose_engine(plan.work)
         penalty = plan.penalty(self.regularization, points, self.validation_fraction, engine, rng)
@@ -432,33 +432,6 @@ class LocalComponents(
         self.local_covariances_, self.smoothing_ = final.local_covariances, size
         self.loo_log_likelihood_ = problem.log_likelihood(outcome.parameters)
 
-    def _fit_mixture(self, points: WeightedPoints, rng: np.random.Generator) -> "LocalComponents":
-        """Several parts, all that is not given chosen on rows held back."""
-        points = points.some(MOST_ROWS, rng)
-        auto = isinstance(self.regularization, str)
-        penalty = None if auto else plain_penalty(self.regularization)
-        check_penalty(self, penalty or Penalty(), points)
-        n, d = points.X.shape
-        engine = self._choose_engine(Workload(n, n, d, MAX_ITER))
-        fit = MixtureFit.of(points, penalty, engine, rng)
-        recipe = fit.choose(self.n_mixture, self.verbose)
-        problem, start = fit.problem(recipe)
-        max_iter = recipe.n_updates if self.max_iter is None else self.max_iter
-
-        def fitted(parameters: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(fit.density(problem.parts(parameters)))
-
-        listeners = ScikitLearnCallbacks(self, max_iter, points.X, None, fitted)
-        options = {"callbacks": [listeners], "verbose": self.verbose}
-        outcome = run_mixture(problem, start, max_iter, self.tol, **options)
-        self._forget("_stream", "local_covariances_", "smoothing_")
-        self._take(outcome, fitted(outcome.parameters))
-        self.regularization_ = fit.variances(recipe)
-        self._scatter = self.covariance_
-        self.loo_log_likelihood_ = problem.log_likelihood(problem.parts(outcome.parameters))
-        listeners.close(outcome.parameters)
-        return self
-
     @available_if(check_streaming)
     @on_own_threads
     def partial_fit(
@@ -522,9 +495,7 @@ class LocalComponents(
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        queries = validate_data(self, X, dtype=np.float64, reset=False)
-        check_projection(queries, self._density.shape.inverse, squares=True)
+        queries = self._queries(X)
         return self._density.log_density(queries, self._engine_for(queries))
 
     @on_own_threads
@@ -540,12 +511,8 @@ class LocalComponents(
         ndarray of shape (n_samples, n_mixture_)
             Rows sum to one.
         """
-        check_is_fitted(self)
-        queries = validate_data(self, X, dtype=np.float64, reset=False)
-        check_projection(queries, self._density.shape.inverse, squares=True)
-        if not isinstance(self._density, MixtureDensity):
-            return np.ones((len(queries), 1))
-        return self._density.part_probabilities(queries, self._engine_for(queries))
+        queries = self._queries(X)
+        return part_probabilities(self._density, queries, self._engine_for(queries))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Mean log-density of points.
@@ -613,6 +580,13 @@ class LocalComponents(
         engine = self._engine_for(starts)
         return find_modes(self._density, self.components_, starts, engine)
 
+    def _queries(self, X: ArrayLike) -> NDArray:
+        """Rows whose density is asked for."""
+        check_is_fitted(self)
+        queries = validate_data(self, X, dtype=np.float64, reset=False)
+        check_projection(queries, self._density.shape.inverse, squares=True)
+        return queries
+
     def _checked(
         self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int
     ) -> WeightedPoints:
@@ -667,16 +641,4 @@ class LocalComponents(
 
     def _fitted_attributes(self, density: Density) -> dict[str, Any]:
         """All that transform and the density need."""
-        shape, dtype = density.shape, density.points.X.dtype
-        n_local = shape.n_local
-        return {
-            "covariance_": shape.covariance,
-            "components_": shape.round_map.astype(dtype),
-            "gaussian_components_": shape.inverse[n_local:].astype(dtype),
-            "n_gaussian_": len(shape.factor) - n_local,
-            **parts_of(density),
-            "mean_": density.mean,
-            "n_features_in_": len(shape.factor),
-            "_density": density,
-            "_fitted_with": self._parameters("engine", "tolerance"),
-        }
+        return {**attributes_of(density), "_fitted_with": self._parameters("engine", "tolerance")}

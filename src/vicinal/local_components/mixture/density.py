@@ -1,19 +1,20 @@
 """The fitted mixture: evaluate it, draw from it, climb it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.inputs.points import WeightedPoints
-from vicinal.local_components.density import Density, ParzenDensity
+from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.equations import Shape
 from vicinal.local_components.mixture.equations import Parts, responsibilities
 from vicinal.neighborhood import Engine
 
-__all__ = ["MixtureDensity", "parts_of"]
+__all__ = ["MixtureDensity"]
+
+# Keys of a part below which it is none any more.
+_FEWEST_KEYS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class MixtureDensity:
         cls, points: WeightedPoints, parts: Parts, mean: NDArray, units: NDArray
     ) -> "MixtureDensity":
         """From parameters where points are centered and columns in units; points are not yet."""
+        keys = points.counts @ parts.memberships
+        parts = parts.some(np.flatnonzero(keys > _FEWEST_KEYS))  # the others died
         counts = points.counts[:, None] * parts.memberships
         outer, each = np.diag(units), []
         for k, shape in enumerate(parts.shapes):
@@ -86,19 +89,3 @@ class MixtureDensity:
         each = zip(self.weights, self.parts, strict=True)
         columns = [np.log(weight) + part.log_density(X, engine) for weight, part in each]
         return np.stack(columns, axis=1)
-
-
-def parts_of(density: Density) -> dict[str, Any]:
-    """Attributes of an estimator that tell the parts of its density, of which there may be one."""
-    parts: Sequence[Density] = [density]
-    weights = np.ones(1)
-    if isinstance(density, MixtureDensity):
-        parts, weights = density.parts, density.weights
-    shapes = [part.shape for part in parts]
-    return {
-        "n_mixture_": len(parts),
-        "mixture_weights_": weights,
-        "mixture_means_": np.stack([part.mean for part in parts]),
-        "mixture_covariances_": np.stack([shape.covariance for shape in shapes]),
-        "mixture_n_gaussian_": np.array([len(one.factor) - one.n_local for one in shapes]),
-    }

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting import EM, Outcome, run
+from vicinal.fitting import EM, run
+from vicinal.fitting.callbacks import ScikitLearnCallbacks
 from vicinal.fitting.progress import stage
 from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.checks import check_penalty
 from vicinal.local_components.frame import global_moments
 from vicinal.local_components.learning import Penalty
 from vicinal.local_components.mixture.density import MixtureDensity
@@ -22,15 +24,16 @@ from vicinal.local_components.mixture.selection import (
     one_gaussian,
 )
 from vicinal.local_components.mixture.trials import Recipe, begin, first_shares
-from vicinal.neighborhood import Engine
+from vicinal.local_components.plan import MAX_ITER, plain_penalty
+from vicinal.neighborhood import Engine, Workload
 
-__all__ = ["MOST_ROWS", "MixtureFit", "run_mixture"]
+if TYPE_CHECKING:
+    from vicinal.local_components.estimator import LocalComponents
+
+__all__ = ["MOST_ROWS", "MixtureFit", "fit_mixture"]
 
 # Rows to learn from, which are the centers of the kernels; more would be a sample of so many.
 MOST_ROWS = 20_000
-
-# Keys of a part below which it is none any more.
-_FEWEST_KEYS = 1e-3
 
 # Variances of columns that differ by no more are as good as the same.
 _ALIKE = 4.0
@@ -115,10 +118,8 @@ class MixtureFit:
         return problem, start.parts.packed()
 
     def density(self, parts: Parts) -> MixtureDensity:
-        """Of the parts that are left, in the coordinates of the user."""
-        keys = self.points.counts @ parts.memberships
-        alive = np.flatnonzero(keys > _FEWEST_KEYS)
-        return MixtureDensity.of(self.points, parts.some(alive), self.mean, self.units)
+        """In the coordinates of the user."""
+        return MixtureDensity.of(self.points, parts, self.mean, self.units)
 
     def variances(self, recipe: Recipe) -> tuple[float, float]:
         """ν_G and ν_L that are added to a column of the mean variance."""
@@ -136,17 +137,39 @@ class MixtureFit:
         return wide, near
 
 
-def run_mixture(
-    problem: MixtureProblem, start: NDArray, max_iter: int, tol: float, **options: Any
-) -> Outcome:
-    """EM for all parts together; as many updates as were chosen are its proper end."""
-    return run(
+def fit_mixture(
+    model: "LocalComponents", points: WeightedPoints, rng: np.random.Generator
+) -> "LocalComponents":
+    """Fit several parts, all that is not given chosen on rows held back."""
+    points = points.some(MOST_ROWS, rng)
+    is_auto = isinstance(model.regularization, str)
+    penalty = None if is_auto else plain_penalty(model.regularization)
+    check_penalty(model, penalty or Penalty(), points)
+    n, d = points.X.shape
+    fit = MixtureFit.of(points, penalty, model._choose_engine(Workload(n, n, d, MAX_ITER)), rng)
+    recipe = fit.choose(model.n_mixture, model.verbose)
+    problem, start = fit.problem(recipe)
+    max_iter = recipe.n_updates if model.max_iter is None else model.max_iter
+
+    def fitted(parameters: NDArray) -> dict[str, Any]:
+        return model._fitted_attributes(fit.density(problem.parts(parameters)))
+
+    listeners = ScikitLearnCallbacks(model, max_iter, points.X, None, fitted)
+    outcome = run(
         EM(problem.step),
         start,
         max_iter=max_iter,
-        tol=tol,
+        tol=model.tol,
         origin=-problem.log_volume,
-        scheduled=True,
+        scheduled=True,  # as many updates as were chosen are the proper end
+        callbacks=[listeners],
         name=_NAME,
-        **options,
+        verbose=model.verbose,
     )
+    model._forget("_stream", "local_covariances_", "smoothing_")
+    model._take(outcome, fitted(outcome.parameters))
+    model.regularization_ = fit.variances(recipe)
+    model._scatter = model.covariance_
+    model.loo_log_likelihood_ = problem.log_likelihood(problem.parts(outcome.parameters))
+    listeners.close(outcome.parameters)
+    return model

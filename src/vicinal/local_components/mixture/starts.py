@@ -59,6 +59,7 @@ class Start(NamedTuple):
 
 def k_means_shares(points: WeightedPoints, n_parts: int, seed: int) -> NDArray:
     """Each point wholly in one of so many parts, or fewer, shape (n, K)."""
+    n_parts = min(n_parts, len(np.unique(points.X, axis=0)))
     if n_parts == 1:
         return np.ones((len(points), 1))
     clusters = KMeans(n_parts, n_init=3, random_state=seed)
