@@ -143,7 +143,7 @@ def _parts(model: BaseEstimator) -> str:
     if n == 1:
         return ""
     directions = ", ".join(str(each) for each in model.mixture_n_gaussian_)
-    return f"{n}, of which {directions} directions are Gaussian"
+    return f"{n}; Gaussian directions of each: {directions}"
 
 
 def _classes(model: BaseEstimator) -> str:

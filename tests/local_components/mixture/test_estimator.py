@@ -111,7 +111,7 @@ def test_it_is_saved(model, clusters, tmp_path):
 
 
 def test_facts_tell_the_parts(model):
-    assert facts_in_words(model)["Parts"].startswith("3, of which")
+    assert facts_in_words(model)["Parts"].startswith("3; Gaussian directions of each: ")
 
 
 @pytest.mark.parametrize("case", ["twins", "constant", "all the same", "few", "wide"])

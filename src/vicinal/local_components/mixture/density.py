@@ -16,6 +16,9 @@ __all__ = ["MixtureDensity"]
 # Keys of a part below which it is none any more.
 _FEWEST_KEYS = 1e-3
 
+# That are held at a time while points climb.
+_MOST_NUMBERS = 10_000_000
+
 
 @dataclass(frozen=True)
 class MixtureDensity:
@@ -77,11 +80,17 @@ class MixtureDensity:
 
     def climb(self, X: NDArray, engine: Engine) -> NDArray:
         """To where the steps of all parts meet, each as stiff as its kernels are narrow."""
+        d, inverses = len(self.mean), [part.shape.inverse for part in self.parts]
+        stiff = np.stack([inverse.T @ inverse for inverse in inverses])
+        n_tiles = -(-len(X) * d * max(d, len(stiff)) // _MOST_NUMBERS)
+        tiles = np.array_split(X, max(1, n_tiles))
+        return np.concatenate([self._climbed(tile, stiff, engine) for tile in tiles])
+
+    def _climbed(self, X: NDArray, stiff: NDArray, engine: Engine) -> NDArray:
         shares = self.part_probabilities(X, engine)
-        precisions = np.stack([part.shape.inverse.T @ part.shape.inverse for part in self.parts])
         goals = np.stack([part.climb(X, engine) - self.mean for part in self.parts], axis=1)
-        stiffness = np.einsum("nk,kij->nij", shares, precisions)
-        pull = np.einsum("nk,kij,nkj->ni", shares, precisions, goals)
+        stiffness = np.einsum("nk,kij->nij", shares, stiff)
+        pull = np.einsum("nk,kij,nkj->ni", shares, stiff, goals, optimize=True)
         return self.mean + np.linalg.solve(stiffness, pull[:, :, None])[:, :, 0]
 
     def _log_joint(self, X: NDArray, engine: Engine) -> NDArray:
