@@ -24,8 +24,11 @@ class Report:
         self.page.say(f"## {one.name}: {sizes}\n")
         row = self.page.table(["method", "log-likelihood", "less the best", "seconds"])
         for method in one.methods:
-            row(*self.cells(one, method))
+            if one.runs[method]:
+                row(*self.cells(one, method))
         self.page.say()
+        if absent := [name for name, runs in one.runs.items() if not runs]:
+            self.page.say(f"Not run: {'; '.join(absent)}.\n")
         self.standing(one)
         self.choices(one)
 

@@ -143,7 +143,7 @@ def _check_regularization(settings: LocalSettings) -> None:
         raise ValueError(f"regularization={value!r} must be one number, two, or 'auto'.")
     for part in value:
         check_nonnegative("regularization", part)
-    if settings.gaussian is None:
+    if settings.gaussian is None and settings.n_mixture == 1:
         raise ValueError(
             f"regularization={value!r} has a part for the global covariance, which only a "
             "Gaussian uses: give one number, or set gaussian='em' or 'search'."

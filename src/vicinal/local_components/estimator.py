@@ -190,8 +190,8 @@ class LocalComponents(
     smoothing_ : int
         Neighbors that local covariances are held to. Only with ``covariance="local"``.
     regularization_ : tuple of float
-        (ν_G, ν_L). Of a mixture, for a feature of the mean variance: each feature
-        has them in units of its own.
+        (ν_G, ν_L). Of a mixture, means over the features, which may have them in
+        units of their own.
     loo_log_likelihood_ : float
         Mean leave-one-out log-likelihood of the training points; of 2000 of them
         after stochastic EM, of 100 that are kept after `partial_fit`.

@@ -114,13 +114,14 @@ def test_facts_tell_the_parts(model):
     assert facts_in_words(model)["Parts"].startswith("3; Gaussian directions of each: ")
 
 
-@pytest.mark.parametrize("case", ["twins", "constant", "all the same", "few", "wide"])
+@pytest.mark.parametrize("case", ["twins", "constant", "all the same", "two", "few", "wide"])
 def test_any_data_have_a_density(case):
     rng = np.random.default_rng(0)
     X = {
         "twins": np.repeat(rng.normal(size=(15, 2)), 2, axis=0),
         "constant": np.c_[rng.normal(size=30), np.full(30, 3.0), rng.integers(0, 2, 30)],
         "all the same": np.ones((10, 2)),
+        "two": rng.normal(size=(2, 2)),
         "few": rng.normal(size=(3, 2)),
         "wide": rng.normal(size=(12, 20)),
     }[case]
@@ -132,7 +133,7 @@ def test_any_data_have_a_density(case):
 
 def test_rows_of_weight_zero_are_absent(clusters):
     weights = np.r_[np.ones(80), np.zeros(40)]
-    mixture = LocalComponents(n_mixture=2, regularization=(1e-3, 1e-2), gaussian="search")
+    mixture = LocalComponents(n_mixture=2, regularization=(1e-3, 1e-2))
     mixture.set_params(random_state=0).fit(clusters, sample_weight=weights)
     same = clone(mixture).fit(clusters[:80])
     assert_allclose(mixture.score_samples(clusters), same.score_samples(clusters))

@@ -122,9 +122,9 @@ class MixtureFit:
         return MixtureDensity.of(self.points, parts, self.mean, self.units)
 
     def variances(self, recipe: Recipe) -> tuple[float, float]:
-        """ν_G and ν_L that are added to a column of the mean variance."""
-        unit = float(np.square(self.units).mean())
-        return float(unit * np.mean(recipe.wide)), float(unit * np.mean(recipe.near))
+        """ν_G and ν_L, means over the columns."""
+        squares = np.square(self.units)
+        return float(np.mean(squares * recipe.wide)), float(np.mean(squares * recipe.near))
 
     def _floors(self) -> tuple[NDArray, NDArray] | None:
         if self.penalty is None:

@@ -65,7 +65,8 @@ class MixtureProblem:
     def _mean(self, log_mass: NDArray) -> float:
         """Of the logarithms of densities, each divided by the number of other points."""
         counts, total = self.points.counts, self.points.total
-        log_p = np.logaddexp.reduce(log_mass, axis=1) - np.log(total - np.minimum(counts, 1.0))
+        others = np.maximum(total - np.minimum(counts, 1.0), np.finfo(float).tiny)
+        log_p = np.logaddexp.reduce(log_mass, axis=1) - np.log(others)
         return float(counts @ log_p) / total - self.log_volume
 
     def _following(self, parts: Parts, looks: list[Look], shares: NDArray) -> Parts:

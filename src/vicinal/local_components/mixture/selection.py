@@ -113,7 +113,7 @@ def _climbed(start: Recipe, axes: Axes, score: Score) -> Recipe:
             for neighbor in _neighbors(getattr(best, name), values):
                 trial = replace(best, **{name: neighbor})  # type: ignore[arg-type]
                 best = trial if score(trial) > score(best) + _LEAST_GAIN else best
-        if found == best:
+        if found is best:
             return best
 
 

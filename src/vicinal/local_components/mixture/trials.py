@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,37 +109,32 @@ class Trials:
     def __init__(self, points: WeightedPoints, engine: Engine, rng: np.random.Generator) -> None:
         self.engine = engine
         self.folds = list(_folds(points, rng))
-        self.n_learning = min(len(fold.learning) for fold in self.folds)
 
     def score(self, recipe: Recipe) -> float:
         """Mean over the folds, without updates for all parts together."""
-        scores = [
-            fold.score(fold.begin(recipe, self.engine).parts, self.engine) for fold in self.folds
-        ]
-        return float(np.mean(scores))
+        return self._mean_score([fold.begin(recipe, self.engine) for fold in self.folds])
 
     def updated(self, recipe: Recipe, counts: tuple[int, ...]) -> Recipe:
         """The recipe with as many updates as are best, the counts being tried until one is not."""
         starts = [fold.begin(recipe, self.engine) for fold in self.folds]
-        best, parts = (0, self._mean_score([start.parts for start in starts])), starts
-        for before, count in zip((0, *counts), counts, strict=False):
-            parts = [
-                Start(self._after(fold, start, count - before), start.prior)
-                for fold, start in zip(self.folds, parts, strict=True)
-            ]
-            reached = self._mean_score([start.parts for start in parts])
-            if reached <= best[1]:
+        reached, best = self._mean_score(starts), 0
+        for before, count in pairwise((0, *counts)):
+            each = zip(self.folds, starts, strict=True)
+            starts = [self._after(fold, start, count - before) for fold, start in each]
+            last, reached = reached, self._mean_score(starts)
+            if reached <= last:
                 break
-            best = (count, reached)
-        return replace(recipe, n_updates=best[0])
+            best = count
+        return replace(recipe, n_updates=best)
 
-    def _after(self, fold: _Fold, start: Start, n_updates: int) -> Parts:
+    def _after(self, fold: _Fold, start: Start, n_updates: int) -> Start:
         problem = MixtureProblem(fold.learning, start.prior, self.engine)
-        return problem.parts(few_updates(EM(problem.step), start.parts.packed(), n_updates)[0])
+        packed, _ = few_updates(EM(problem.step), start.parts.packed(), n_updates)
+        return Start(problem.parts(packed), start.prior)
 
-    def _mean_score(self, parts: list[Parts]) -> float:
-        each = zip(self.folds, parts, strict=True)
-        return float(np.mean([fold.score(found, self.engine) for fold, found in each]))
+    def _mean_score(self, starts: list[Start]) -> float:
+        each = zip(self.folds, starts, strict=True)
+        return float(np.mean([fold.score(start.parts, self.engine) for fold, start in each]))
 
 
 def _folds(points: WeightedPoints, rng: np.random.Generator) -> Iterator[_Fold]:
