@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.common.means import Mean
+from benchmarks.common.records import Records
 from benchmarks.common.scaling import standard_units
 from benchmarks.common.splits import Split, unlabeled_split
 from benchmarks.density.ours import HEADLINE, our_methods
 from benchmarks.density.peers import peers
-from benchmarks.density.runs import Run, measure
+from benchmarks.density.runs import Method, Run, measure
 from vicinal import datasets
 
 TEST_SHARE = 0.25
@@ -33,6 +34,9 @@ SETS = {
     "wdbc": Rules(),
     "magic": Rules(4000, 4000),
     "landsat": Rules(4000, 4000),
+    "pima": Rules(),
+    "segment": Rules(),
+    "letter": Rules(4000, 4000),
     # Some pixels are almost constant: in standard units they would be nearly all there is.
     "usps": Rules(1000, 2000, standardize=False, most_splits=2),
 }
@@ -48,23 +52,36 @@ def random_split(X: np.ndarray, rules: Rules, seed: int) -> Split:
 class Comparison:
     """All methods on the splits of a set."""
 
-    def __init__(self, name: str, n_splits: int) -> None:
-        self.name, self.rules = name, SETS[name]
+    def __init__(self, name: str, n_splits: int, records: Records) -> None:
+        self.name, self.rules, self.records = name, SETS[name], records
         self.n_splits = min(n_splits, self.rules.most_splits or n_splits)
         self.peers = peers()
         self.methods = {**our_methods(), **self.peers}
         self.runs: dict[str, list[Run]] = {method: [] for method in self.methods}
 
-    def run(self) -> None:
-        """Every method on every split."""
+    def run(self, asked: Sequence[str] | None) -> None:
+        """Every method on every split, or those whose names have one of the words asked for."""
+        methods = {
+            name: method
+            for name, method in self.methods.items()
+            if not asked or any(word in name for word in asked)
+        }
         for seed, part in enumerate(self.splits()):
             (self.n_train, self.d), self.n_test = part.X.shape, len(part.X_test)
-            for name, method in self.methods.items():
-                run = measure(method, part, seed)
+            for name, method in methods.items():
+                run = self.measured(name, method, part, seed)
                 self.runs[name].append(run)
                 said = run.problem or f"{run.score:.3f}"
                 line = f"{self.name}, split {seed}, {name}: {said}, {run.seconds:.1f} s"
                 print(line, file=sys.stderr, flush=True)
+
+    def measured(self, name: str, method: Method, part: Split, seed: int) -> Run:
+        """What is known of an earlier run, or what is measured now."""
+        key = {"set": self.name, "split": seed, "method": name}
+        row = self.records.get(tuple(key.values()))
+        if row is None:
+            row = self.records.add({**key, **measure(method, part, seed)._asdict()})
+        return Run(**{field: row[field] for field in Run._fields})
 
     def splits(self) -> Iterator[Split]:
         """The same for every method, all in double precision."""
@@ -78,7 +95,7 @@ class Comparison:
 
     def works(self, method: str) -> bool:
         """Whether there is a score for every split."""
-        return not any(run.problem for run in self.runs[method])
+        return bool(self.runs[method]) and not any(run.problem for run in self.runs[method])
 
     def best(self, methods: Sequence[str] | None = None) -> str | None:
         """The one with the highest mean; of all methods, unless some are given."""
@@ -95,10 +112,15 @@ class Comparison:
 
     def problem(self, method: str) -> str:
         """Why there is no mean, and how often."""
-        problems = [run.problem for run in self.runs[method] if run.problem]
+        problems = [run.problem for run in self.runs[method] if run.problem] or ["not run"]
         most, _ = Counter(problems).most_common(1)[0]
         times = "" if len(problems) == self.n_splits else f" ({len(problems)} of {self.n_splits} ×)"
         return most + times
+
+    def choices(self, method: str) -> str:
+        """What a method chose, and how often."""
+        chosen = Counter(run.choice for run in self.runs[method] if run.choice)
+        return "; ".join(f"{name} ({count} ×)" for name, count in chosen.most_common())
 
     def verdict(self) -> str:
         """How the headline row stands to the best one."""

@@ -66,11 +66,13 @@ def log_of_kdepy(densities: np.ndarray) -> np.ndarray:
     return np.log(densities - added)
 
 
-def mixture(n_components: int, floor: float) -> Method:
+def mixture(n_components: int, floor: float, covariances: str = "full") -> Method:
     """`floor`: what is added to the variances."""
 
     def fit(X: np.ndarray, seed: int) -> Density:
-        model = GaussianMixture(n_components, reg_covar=floor, random_state=seed)
+        model = GaussianMixture(
+            n_components, covariance_type=covariances, reg_covar=floor, random_state=seed
+        )
         return model.fit(X).score_samples
 
     return fit
@@ -98,13 +100,19 @@ def independent_components(X: np.ndarray, seed: int) -> Density:
     return log_density
 
 
+def mixtures(covariances: str) -> ByValidation:
+    """Gaussian mixtures of several numbers of components and floors."""
+    return ByValidation(
+        {
+            f"{k} components, reg_covar {floor:g}": mixture(k, floor, covariances)
+            for k in COMPONENTS
+            for floor in FLOORS
+        }
+    )
+
+
 def peers() -> dict[str, Method]:
     factors = {f"factor {factor:.2g}": scipy_density(factor) for factor in WIDTHS}
-    mixtures = {
-        f"{k} components, reg_covar {floor:g}": mixture(k, floor)
-        for k in COMPONENTS
-        for floor in FLOORS
-    }
     return {
         "KernelDensity, 5-fold CV": kernel_density,
         "gaussian_kde, Scott": scipy_density(),
@@ -112,6 +120,7 @@ def peers() -> dict[str, Method]:
         "KDEMultivariate, cv_ml": statsmodels_density,
         "KDEpy NaiveKDE, Scott": kdepy_density,
         "GaussianMixture, BIC": mixture_by_bic,
-        "GaussianMixture, by validation": ByValidation(mixtures),
+        "GaussianMixture, by validation": mixtures("full"),
+        "GaussianMixture, tied, by validation": mixtures("tied"),
         "FastICA + gaussian_kde": independent_components,
     }

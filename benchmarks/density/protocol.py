@@ -8,8 +8,8 @@ from benchmarks.density.peers import COMPONENTS, FLOORS, MOST_FOR_STATSMODELS, W
 
 PROTOCOL = """
 Mean log-density of test rows, in nats per row: higher is better. Mean ± standard error over random
-splits, 75 % training and 25 % test rows (magic and landsat: at most 4000 of each; usps: at most
-1000 and 2000, two splits), the same for all methods. Features are standardized by the training
+splits, 75 % training and 25 % test rows (magic, landsat and letter: at most 4000 of each; usps: at
+most 1000 and 2000, two splits), the same for all methods. Features are standardized by the training
 part, but for usps, where some pixels are almost constant. "Less the best": difference to the
 method with the highest mean of all, ours included, ± the standard error of the differences on the
 same splits.
@@ -17,9 +17,9 @@ Seconds: of fitting, all choices included, and scoring; mean over the splits, ea
 numba's compiler ran before. A method that fails on any split has no mean.
 
 The first {n_ours} rows are LocalComponents, default settings but for those said. The headline row
-is "{headline}", what a grid search would give: whichever of the rows with ν auto has
-the best likelihood on {validation} of the training rows after learning from the others, fitted to
-all of them.
+is "{headline}": number of parts, prior, variances that are added and Gaussian directions are chosen
+within the training rows. What is tried there was settled on other splits (seeds from 100 on) of the
+same sets.
 
 The form of local covariances was chosen in view of the first split of iris, wine, wdbc and magic
 (docs/decisions/0007).
@@ -36,8 +36,8 @@ The form of local covariances was chosen in view of the first split of iris, win
   choose a bandwidth in more than one dimension: by Scott's rule, n^(-1/(d+4)) standard deviations.
   With that of KernelDensity it would be the same density. It adds 2.2e-16 to every density, which
   is subtracted here; where that is over a thousandth of a density, the method fails.
-- GaussianMixture (scikit-learn), full covariances: 1 to 10 components (usps: 1 to 3) by BIC with
-  the default reg_covar of 1e-6; or {components} components and reg_covar of
+- GaussianMixture (scikit-learn): full covariances of 1 to 10 components (usps: 1 to 3) by BIC with
+  the default reg_covar of 1e-6; or full or tied ones of {components} components and reg_covar of
   {floors} by the likelihood on {validation} of the training rows. One
   component is a single Gaussian.
 - FastICA (scikit-learn) with all components, then the product of gaussian_kde of each source, with

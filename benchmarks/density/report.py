@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.common.means import Mean
 from benchmarks.common.pages import Page
 from benchmarks.density.comparison import Comparison
-from benchmarks.density.ours import HEADLINE, ByValidation
+from benchmarks.density.ours import HEADLINE
 
 
 class Report:
@@ -24,8 +24,11 @@ class Report:
         self.page.say(f"## {one.name}: {sizes}\n")
         row = self.page.table(["method", "log-likelihood", "less the best", "seconds"])
         for method in one.methods:
-            row(*self.cells(one, method))
+            if one.runs[method]:
+                row(*self.cells(one, method))
         self.page.say()
+        if absent := [name for name, runs in one.runs.items() if not runs]:
+            self.page.say(f"Not run: {'; '.join(absent)}.\n")
         self.standing(one)
         self.choices(one)
 
@@ -57,9 +60,9 @@ class Report:
 
     def choices(self, one: Comparison) -> None:
         """What the methods that choose have chosen."""
-        for name, method in one.methods.items():
-            if isinstance(method, ByValidation) and method.choices:
-                self.page.say(f"- {name}: {method.words()}")
+        for name in one.methods:
+            if words := one.choices(name):
+                self.page.say(f"- {name}: {words}")
         self.page.say()
 
     def summary(self) -> None:

@@ -20,12 +20,13 @@ class LeftOut(Exception):  # noqa: N818  (the message is what a table says in it
 
 
 class Run(NamedTuple):
-    """What a method did on a split; `problem` says why there is no score."""
+    """What a method did on a split, what it chose, or why there is no score."""
 
     score: float
     seconds: float
     problem: str = ""
     converged: bool = True
+    choice: str = ""
 
 
 def measure(method: Method, part: Split, seed: int) -> Run:
@@ -45,7 +46,8 @@ def measure(method: Method, part: Split, seed: int) -> Run:
     if not problem and not np.isfinite(score):
         problem = f"fails: mean log-density {score:g}"
     converged = not any(issubclass(one.category, ConvergenceWarning) for one in caught)
-    return Run(score, time.perf_counter() - start, problem, converged)
+    choice = "" if problem else getattr(method, "chosen", "")
+    return Run(score, time.perf_counter() - start, problem, converged, choice)
 
 
 def short(error: Exception) -> str:

@@ -138,6 +138,14 @@ def _gaussian(model: BaseEstimator) -> str:
     return f"{n} of {model.n_features_in_} directions" if n else ""
 
 
+def _parts(model: BaseEstimator) -> str:
+    n = getattr(model, "n_mixture_", 1)
+    if n == 1:
+        return ""
+    directions = ", ".join(str(each) for each in model.mixture_n_gaussian_)
+    return f"{n}; Gaussian directions of each: {directions}"
+
+
 def _classes(model: BaseEstimator) -> str:
     classes = getattr(model, "classes_", None)
     if classes is None:
@@ -222,6 +230,7 @@ def _of_attribute(label: str, name: str) -> Fact:
 FACTS = (
     Fact("Map", _map, _n_components),
     Fact("Gaussian part", _gaussian, _attributes("n_gaussian_")),
+    Fact("Parts", _parts, _attributes("n_mixture_")),
     Fact("Classes", _classes),
     Fact("Points", _points),
     _of_attribute("Pairs", "n_pairs_"),

@@ -17,6 +17,7 @@ from vicinal.inputs.units import SQUARES, check_spread
 from vicinal.local_components.bounds import constant_column, refuse_unbounded
 from vicinal.local_components.equations import STRUCTURES, Form
 from vicinal.local_components.learning import Penalty
+from vicinal.local_components.mixture.checks import check_mixture
 from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import GAUSSIAN, GAUSSIAN_MIXTURES, Law, law_named
 
@@ -40,6 +41,7 @@ _STREAMING: dict[str, tuple[Any, ...]] = {
     "covariance": STRUCTURES,
     "gaussian": (None, "em"),
     "early_stopping": (False,),
+    "n_mixture": (1,),
 }
 
 
@@ -68,6 +70,7 @@ def check_parameters(settings: LocalSettings, n_features: int) -> None:
         check_count("smoothing", settings.smoothing, 1)
     _check_together(settings)
     _check_law(settings, law)
+    check_mixture(settings)
 
 
 def check_streaming(settings: LocalSettings) -> bool:
@@ -156,7 +159,7 @@ def _check_regularization(settings: LocalSettings) -> None:
         raise ValueError(f"regularization={value!r} must be one number, two, or 'auto'.")
     for part in value:
         check_nonnegative("regularization", part)
-    if settings.gaussian is None:
+    if settings.gaussian is None and settings.n_mixture == 1:
         raise ValueError(
             f"regularization={value!r} has a part for the global covariance, which only a "
             "Gaussian uses: give one number, or set gaussian='em' or 'search'."

@@ -147,12 +147,15 @@ class Form:
         Whether directions may be modeled by a Gaussian; needs "full".
     law : Law
         Of the kernels.
+    least_local : int
+        Directions that are local even where all are as wide as the data.
     """
 
     structure: str = "full"
     rank: int = 0
     gaussian: bool = False
     law: Law = GAUSSIAN
+    least_local: int = 1
 
     def restrict(self, covariance: NDArray) -> NDArray:
         """The covariance of this structure with the least log |Σ| + tr Σ⁻¹ C."""
@@ -169,12 +172,13 @@ class Form:
         """Where an M-step arrives, in coordinates in which the data as a whole are white.
 
         With a Gaussian part this is proposition 1 for M₁ = I: directions in
-        which C_L is as wide as the data are Gaussian, but never all of them.
+        which C_L is as wide as the data are Gaussian, but for `least_local` of them.
         """
         variances, directions = eigh(self.restrict(scatter))
         n_local = len(variances)
         if self.gaussian:
-            n_local = max(1, int(np.searchsorted(variances, _AS_WIDE_AS_THE_DATA)))
+            found = int(np.searchsorted(variances, _AS_WIDE_AS_THE_DATA))
+            n_local = max(self.least_local, found)
             variances = np.append(variances[:n_local], np.ones(len(variances) - n_local))
         return Shape(directions * np.sqrt(variances), n_local, self.law)
 
@@ -248,6 +252,8 @@ def log_density(shape: Shape, engine: Engine, queries: NDArray, points: Weighted
     Queries and points are centered at μ.
     """
     Z = shape.coordinates(queries)
+    if shape.n_local == 0:
+        return shape.log_gaussian(Z) + shape.log_normalizer
     pairs = Pairs(
         Z / shape.unit,
         shape.for_law(points.X),

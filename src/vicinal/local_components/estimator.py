@@ -17,6 +17,7 @@ from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.span import check_width
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.inputs.units import check_projection, check_units
+from vicinal.local_components.attributes import attributes_of, part_probabilities
 from vicinal.local_components.checks import (
     check_bound,
     check_columns,
@@ -29,6 +30,7 @@ from vicinal.local_components.decision import Decision, Material, decide, divide
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem, Penalty
+from vicinal.local_components.mixture.fit import fit_mixture
 from vicinal.local_components.modes import find_modes
 from vicinal.local_components.outliers import DensityOutlierMixin, offset_of
 from vicinal.local_components.per_point import PerPointDensity
@@ -90,6 +92,14 @@ class LocalComponents(
         those in which EM finds kernels as wide as the data. "search": also look
         for more of them, as long as the likelihood gains. "auto": "search" or none,
         whichever makes rows held back likelier. Needs ``covariance="full"`` or "auto".
+    n_mixture : int or "auto", default=1
+        Number of parts, each a density of its own shape: its points are the rows,
+        each as far as it belongs to the part, and directions that look Gaussian are
+        searched for. "auto": the number under which rows held back are likeliest,
+        from 1 to 25. Parts of few rows lean on the others, and a part may be all
+        Gaussian. Best for densities; `transform` then has the covariance that parts
+        have in the mean. Above 20 000 rows, a sample of so many is fitted and kept.
+        Needs ``covariance="full"`` and Gaussian kernels.
     rank : int, optional
         For ``covariance="low_rank"``. None: half the number of features.
     smoothing : int or "auto", default="auto"
@@ -171,14 +181,29 @@ class LocalComponents(
     n_gaussian_ : int
     mean_ : ndarray of shape (n_features,)
         Of the data, and of the Gaussian part.
+    n_mixture_ : int
+        Number of parts.
+    mixture_weights_ : ndarray of shape (n_mixture_,)
+        Share of each part in the density.
+    mixture_means_ : ndarray of shape (n_mixture_, n_features)
+        Of the parts, and of their Gaussian directions.
+    mixture_covariances_ : ndarray of shape (n_mixture_, n_features, n_features)
+        Of the kernels of each part; in its Gaussian directions, of the part.
+        `covariance_` is their mean.
+    mixture_n_gaussian_ : ndarray of shape (n_mixture_,)
+        Number of Gaussian directions of each part. `n_gaussian_`, of directions that
+        are Gaussian in the metric of `transform`, is 0 where there are several.
     local_covariances_ : ndarray of shape (n_samples, n_features, n_features)
         Only with ``covariance="local"``.
     smoothing_ : int
         Neighbors that local covariances are held to. Only with ``covariance="local"``.
     regularization_ : tuple of float
         (ν_G, ν_L); with ``regularization="auto"`` as shares of the variance of a column.
+        Of a mixture, means over the features, which may have them in units of their
+        own.
     recipe_ : dict
-        "covariance", "gaussian" and "regularization" (ν_L) that were fitted.
+        "covariance", "gaussian" and "regularization" (ν_L) that were fitted. Not of a
+        mixture.
     path_ : dict of str to ndarray
         "regularization": what was tried for ν_L, as a share; "score": mean
         log-likelihood of the rows held back. Only where something was chosen.
@@ -269,6 +294,7 @@ class LocalComponents(
         kernel: str = "gaussian",
         degrees_of_freedom: float = 3.0,
         gaussian: str | None = None,
+        n_mixture: int | str = 1,
         rank: int | None = None,
         smoothing: int | str = "auto",
         regularization: Any = "auto",
@@ -292,6 +318,7 @@ class LocalComponents(
         self.kernel = kernel
         self.degrees_of_freedom = degrees_of_freedom
         self.gaussian = gaussian
+        self.n_mixture = n_mixture
         self.rank = rank
         self.smoothing = smoothing
         self.regularization = regularization
@@ -331,10 +358,15 @@ class LocalComponents(
         self : LocalComponents
         """
         by_folds = isinstance(self.regularization, str)
-        points = self._checked(X, sample_weight, at_least=1 if by_folds else 2, reset=True)
-        if not by_folds:
+        is_one = self.n_mixture == 1
+        points = self._checked(
+            X, sample_weight, at_least=1 if by_folds and is_one else 2, reset=True
+        )
+        if not (by_folds and is_one):
             check_total(points.total)
         rng = self._generator()
+        if not is_one:
+            return fit_mixture(self, points, rng)
         material = Material.of(self, points, rng)
         decision = decide(self, material, self._choose_engine, rng)
         plan, penalty = decision.plan, decision.penalty
@@ -484,10 +516,24 @@ class LocalComponents(
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        queries = validate_data(self, X, dtype=np.float64, reset=False)
-        check_projection(queries, self._density.shape.inverse, squares=True)
+        queries = self._queries(X)
         return self._density.log_density(queries, self._engine_for(queries))
+
+    @on_own_threads
+    def part_probabilities(self, X: ArrayLike) -> NDArray:
+        """How likely points come from each part of the mixture.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_mixture_)
+            Rows sum to one.
+        """
+        queries = self._queries(X)
+        return part_probabilities(self._density, queries, self._engine_for(queries))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Mean log-density of points.
@@ -560,6 +606,13 @@ class LocalComponents(
         engine = self._engine_for(starts)
         return find_modes(self._density, self.components_, starts, engine)
 
+    def _queries(self, X: ArrayLike) -> NDArray:
+        """Rows whose density is asked for."""
+        check_is_fitted(self)
+        queries = validate_data(self, X, dtype=np.float64, reset=False)
+        check_projection(queries, self._density.shape.inverse, squares=True)
+        return queries
+
     def _checked(
         self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int, reset: bool
     ) -> WeightedPoints:
@@ -625,15 +678,4 @@ class LocalComponents(
 
     def _fitted_attributes(self, density: Density) -> dict[str, Any]:
         """All that transform and the density need."""
-        shape, dtype = density.shape, density.points.X.dtype
-        n_local = shape.n_local
-        return {
-            "covariance_": shape.covariance,
-            "components_": shape.round_map.astype(dtype),
-            "gaussian_components_": shape.inverse[n_local:].astype(dtype),
-            "n_gaussian_": len(shape.factor) - n_local,
-            "mean_": density.mean,
-            "n_features_in_": len(shape.factor),
-            "_density": density,
-            "_fitted_with": self._parameters("engine", "tolerance"),
-        }
+        return {**attributes_of(density), "_fitted_with": self._parameters("engine", "tolerance")}

@@ -12,6 +12,7 @@ class LocalSettings(Protocol):
     kernel: str
     degrees_of_freedom: float
     gaussian: str | None
+    n_mixture: int | str
     rank: int | None
     smoothing: int | str
     regularization: Any

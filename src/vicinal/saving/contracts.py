@@ -74,6 +74,11 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "_penalty": "Penalty",
         "_penalty.units": "nonnegative D",
         "_penalty.least": "nonnegative D",
+        "mixture_weights_": "positive K",
+        "mixture_means_": "finite K D",
+        "mixture_covariances_": "finite K D D",
+        "mixture_n_gaussian_": "any K",
+        "_density.weights": "positive K",
         "_stream": "Stream",
     },
     "vicinal.local_components.density.ParzenDensity": {
@@ -82,6 +87,15 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "mean": "finite D",
         "shape": "Shape",
         "shape.factor": "finite D D",
+    },
+    "vicinal.local_components.mixture.density.MixtureDensity": {
+        "points": "WeightedPoints",
+        "points.X": "finite n D",
+        "mean": "finite D",
+        "shape": "Shape",
+        "shape.factor": "finite D D",
+        "weights": "positive K",
+        "memberships": "nonnegative n K",
     },
     "vicinal.local_components.per_point.PerPointDensity": {
         "points": "WeightedPoints",

@@ -25,6 +25,7 @@ TRUSTED = (
     "vicinal.local_components.equations.Shape",
     "vicinal.local_components.estimator.LocalComponents",
     "vicinal.local_components.learning.Penalty",
+    "vicinal.local_components.mixture.density.MixtureDensity",
     "vicinal.local_components.per_point.PerPointDensity",
     "vicinal.local_components.stream.Stream",
     "vicinal.metric.MahalanobisMetric",

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components import log_density
+from vicinal.local_components.density import Density
 from vicinal.local_components.equations import Shape
 from vicinal.local_components.per_point import PerPointDensity
 from vicinal.neighborhood import Workload, choose_engine
@@ -142,19 +143,36 @@ def marginal_log_density(model: BaseEstimator, plane: Plane, Q: NDArray) -> NDAr
     The model is a mixture of Gaussians of covariance Σ around its points, moved to the mean in
     Gaussian directions: Parzen coordinates N(z_j, I) and Gaussian ones N(0, I) are one Gaussian
     around (z_j, 0). So the marginal is a mixture again, of Gaussians with covariance D Σ Dᵀ; and
-    marginals of Student's t are Student's t.
+    marginals of Student's t are Student's t. Parts of a mixture have a marginal each.
     """
-    points, mean = model._density.points, model.mean_.astype(np.float64)
-    D, S = plane.directions, model.covariance_.astype(np.float64)
-    G = model.gaussian_components_.astype(np.float64)
-    centered = points.X.astype(np.float64) - mean
-    centers = centered - (centered @ G.T) @ (G @ S)  # G Σ: the directions that G measures
-    placed = points.at((centers + mean - plane.center) @ D.T)
-    if not hasattr(model, "local_covariances_"):
-        law, options = model._density.shape.law, {"weights": placed.weights}
-        options |= {"kernel": law.name, "tolerance": _TOLERANCE, **asdict(law)}
-        return log_density(Q, placed.X, covariance=D @ S @ D.T, **options)
-    return _of_local_kernels(placed, D @ model.local_covariances_ @ D.T, D @ S @ D.T, Q)
+    density = model._density
+    if hasattr(model, "local_covariances_"):
+        D, placed = plane.directions, _placed(density, plane)
+        S = density.shape.covariance
+        return _of_local_kernels(placed, D @ model.local_covariances_ @ D.T, D @ S @ D.T, Q)
+    parts, weights = getattr(density, "parts", [density]), model.mixture_weights_
+    each = [
+        np.log(weight) + _marginal_of_one(part, plane, Q)
+        for weight, part in zip(weights, parts, strict=True)
+    ]
+    return np.logaddexp.reduce(each, axis=0)
+
+
+def _marginal_of_one(density: Density, plane: Plane, Q: NDArray) -> NDArray:
+    """Log-density in a plane of kernels that share a shape."""
+    D, placed, law = plane.directions, _placed(density, plane), density.shape.law
+    options: dict[str, Any] = {"weights": placed.weights, "kernel": law.name, **asdict(law)}
+    covariance = D @ density.shape.covariance @ D.T
+    return log_density(Q, placed.X, covariance=covariance, tolerance=_TOLERANCE, **options)
+
+
+def _placed(density: Density, plane: Plane) -> WeightedPoints:
+    """Centers of kernels in a plane: in Gaussian directions, at the mean."""
+    mean, shape = density.mean.astype(np.float64), density.shape
+    centered = density.points.X.astype(np.float64) - mean
+    G = shape.inverse[shape.n_local :]
+    centers = centered - (centered @ G.T) @ (G @ shape.covariance)  # G Σ: what G measures
+    return density.points.at((centers + mean - plane.center) @ plane.directions.T)
 
 
 def _of_local_kernels(

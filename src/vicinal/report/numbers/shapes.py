@@ -23,6 +23,10 @@ def local_gaussians(model: BaseEstimator) -> tuple[NDArray, Callable[[NDArray], 
     if hasattr(model, "local_covariances_"):
         local = model.local_covariances_
         return model._density.points.X, lambda rows: local[rows], ""
+    if getattr(model, "n_mixture_", 1) > 1:
+        points, each = model._density.points.X, model.mixture_covariances_
+        note = "each kernel with the covariance of the part it most likely comes from"
+        return points, lambda rows: each[model.part_probabilities(points[rows]).argmax(1)], note
     if hasattr(model, "gaussian_components_"):
         shared = model.covariance_
         wide = f"; in {model.n_gaussian_} Gaussian directions as wide as the data"

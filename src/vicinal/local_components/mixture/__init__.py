@@ -1,0 +1,1 @@
+"""Mixtures of local components: densities whose kernels are not the same everywhere."""

@@ -1,0 +1,144 @@
+"""The fitted mixture: evaluate it, draw from it, climb it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.inputs.copies import distinct_points
+from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.density import ParzenDensity
+from vicinal.local_components.equations import Shape
+from vicinal.local_components.mixture.equations import Parts, look_around, responsibilities
+from vicinal.neighborhood import Engine
+
+__all__ = ["MixtureDensity"]
+
+# Keys of a part below which it is none any more.
+_FEWEST_KEYS = 1e-3
+
+# That are held at a time while points climb.
+_MOST_NUMBERS = 10_000_000
+
+
+@dataclass(frozen=True)
+class MixtureDensity:
+    """Several densities, each as likely as its weight says.
+
+    Attributes
+    ----------
+    points : WeightedPoints
+        Centers of the kernels of all parts, as the user has them.
+    mean : ndarray of shape (d,)
+        Of the data.
+    shape : Shape
+        Kernels of the covariance that those of the parts have in the mean.
+    parts : list of ParzenDensity
+    weights : ndarray of shape (K,)
+        They sum to one.
+    memberships : ndarray of shape (n, K)
+        How much of each center belongs to each part.
+    """
+
+    points: WeightedPoints
+    mean: NDArray
+    shape: Shape
+    parts: list[ParzenDensity]
+    weights: NDArray
+    memberships: NDArray
+
+    @classmethod
+    def of(
+        cls, points: WeightedPoints, parts: Parts, mean: NDArray, units: NDArray
+    ) -> "MixtureDensity":
+        """From parameters where points are centered and columns in units; points are not yet."""
+        keys = points.counts @ parts.memberships
+        parts = parts.some(np.flatnonzero(keys > _FEWEST_KEYS))  # the others died
+        means = mean + units * parts.means
+        shapes = [shape.moved(np.diag(units)) for shape in parts.shapes]
+        weights = points.counts @ parts.memberships / points.total
+        covariance = sum(w * shape.covariance for w, shape in zip(weights, shapes, strict=True))
+        each = _each_part(points, parts.memberships, means, shapes)
+        return cls(points, mean, Shape.of(covariance), each, weights, parts.memberships)
+
+    def log_density(self, X: NDArray, engine: Engine) -> NDArray:
+        """Logarithm of the density, shape (n,)."""
+        log_p: NDArray = np.logaddexp.reduce(self._log_joint(X, engine), axis=1)
+        return log_p
+
+    def part_probabilities(self, X: NDArray, engine: Engine) -> NDArray:
+        """How likely each point comes from each part, shape (n, K)."""
+        return responsibilities(self._log_joint(X, engine))
+
+    def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
+        """Draws from as many parts as chance will have it."""
+        which = rng.choice(len(self.parts), n, p=self.weights)
+        draws = np.empty((n, len(self.mean)))
+        for k, part in enumerate(self.parts):
+            mine = which == k
+            draws[mine] = part.sample(int(mine.sum()), rng)
+        return draws
+
+    def climb(self, X: NDArray, engine: Engine) -> NDArray:
+        """To where the steps of all parts meet, each as stiff as its kernels are narrow."""
+        d, inverses = len(self.mean), [part.shape.inverse for part in self.parts]
+        stiff = np.stack([inverse.T @ inverse for inverse in inverses])
+        n_tiles = -(-len(X) * d * max(d, len(stiff)) // _MOST_NUMBERS)
+        tiles = np.array_split(X, max(1, n_tiles))
+        return np.concatenate([self._climbed(tile, stiff, engine) for tile in tiles])
+
+    def _climbed(self, X: NDArray, stiff: NDArray, engine: Engine) -> NDArray:
+        shares = self.part_probabilities(X, engine)
+        goals = np.stack([part.climb(X, engine) - self.mean for part in self.parts], axis=1)
+        stiffness = np.einsum("nk,kij->nij", shares, stiff)
+        pull = np.einsum("nk,kij,nkj->ni", shares, stiff, goals, optimize=True)
+        return self.mean + np.linalg.solve(stiffness, pull[:, :, None])[:, :, 0]
+
+    def merged(self, most: int, rng: np.random.Generator) -> Self:
+        """The density with a kernel for every row, copies counted, or for so many of them."""
+        positions = np.arange(len(self.points))
+        if len(positions) > most:
+            positions = rng.choice(positions, most, replace=False)
+        some, q = self.points[positions], self.memberships[positions]
+        distinct, which = distinct_points(some)
+        sums = [np.bincount(which, some.counts * part) for part in q.T]
+        q = np.stack(sums, axis=1) / distinct.counts[:, None]
+        means, shapes = [part.mean for part in self.parts], [part.shape for part in self.parts]
+        parts = _each_part(distinct, q, means, shapes)
+        return type(self)(distinct, self.mean, self.shape, parts, self.weights, q)
+
+    def left_out(self, engine: Engine) -> NDArray:
+        """Log-density at every center without that center, shape (n,)."""
+        points = self.points
+        if len(points) == 1:
+            return self.log_density(points.X, engine)
+        options = {"moments": False, "copies_count": False}
+        looks = [
+            look_around(part.shape, engine, points, part.mean, q, **options)
+            for part, q in zip(self.parts, self.memberships.T, strict=True)
+        ]
+        log_mass: NDArray = np.logaddexp.reduce([look.log_mass for look in looks], axis=0)
+        return log_mass - np.log(points.total - points.counts)
+
+    def _log_joint(self, X: NDArray, engine: Engine) -> NDArray:
+        """log of π_k p_k(x), shape (n, K)."""
+        each = zip(self.weights, self.parts, strict=True)
+        columns = [np.log(weight) + part.log_density(X, engine) for weight, part in each]
+        return np.stack(columns, axis=1)
+
+
+def _each_part(
+    points: WeightedPoints,
+    memberships: NDArray,
+    means: Sequence[NDArray] | NDArray,
+    shapes: Sequence[Shape],
+) -> list[ParzenDensity]:
+    """Parts of points that belong to each as `memberships`, of shape (n, K), have it."""
+    parts = []
+    for q, mean, shape in zip(memberships.T, means, shapes, strict=True):
+        keys = np.flatnonzero(q)
+        centers = WeightedPoints(points.X[keys], points.counts[keys] * q[keys])
+        parts.append(ParzenDensity(centers, mean, shape))
+    return parts
