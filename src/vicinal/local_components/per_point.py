@@ -226,26 +226,28 @@ def neighborhood_covariances(points: WeightedPoints, n_neighbors: int) -> NDArra
     """
     X, counts = points.X, points.counts
     n, d = X.shape
-    n_neighbors = min(n_neighbors, n - 1)
-    others, _ = nearest(X, X, n_neighbors, np.arange(n))
+    # As many as there are copies: weighted rows have the neighborhoods that copies would have.
+    n_neighbors = max(1, int(min(n_neighbors, points.total - 1)))
+    others, _ = nearest(X, X, min(n_neighbors, n - 1), np.arange(n))
     out = np.empty((n, d, d))
     step = max(1, _BLOCK_NUMBERS // (d * (n_neighbors + 1)))
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
         members = np.column_stack([rows, others[rows]])
-        out[rows] = _weighted_covariances(X[members], _shares(counts[members]))
+        shares = _shares(counts[members], n_neighbors + 1)
+        out[rows] = _weighted_covariances(X[members], shares)
     traces = np.trace(out, axis1=1, axis2=2)
     size = max(float(counts @ traces) / (points.total * d), np.finfo(float).tiny)
     return (n_neighbors * out / size + np.eye(d)) / (n_neighbors + 1)
 
 
-def _shares(counts: NDArray) -> NDArray:
-    """How often each is counted, the point itself first, until as many places are taken as members.
+def _shares(counts: NDArray, n_places: int) -> NDArray:
+    """How often each is counted, the point itself first, until so many places are taken.
 
     `counts` of shape (n, n_members).
     """
     before = np.cumsum(counts, axis=1) - counts
-    return np.clip(counts.shape[1] - before, 0.0, counts)
+    return np.clip(n_places - before, 0.0, counts)
 
 
 def _weighted_covariances(members: NDArray, shares: NDArray) -> NDArray:
@@ -316,6 +318,8 @@ class PerPointDensity:
     def left_out(self, engine: Engine) -> NDArray:
         """Log-density at the center of every kernel without that kernel, shape (n,)."""
         kernels, points = self._kernels, self.points
+        if len(points) == 1:
+            return self.log_density(points.X, engine)
         log_sums, _ = kernels.log_sums(kernels.centers.X, engine, np.arange(len(points)))
         return log_sums - np.log(points.total - points.counts) + self.shape.log_normalizer
 
