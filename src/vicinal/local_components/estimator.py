@@ -357,15 +357,13 @@ class LocalComponents(
         -------
         self : LocalComponents
         """
-        by_folds = isinstance(self.regularization, str)
-        is_one = self.n_mixture == 1
-        points = self._checked(
-            X, sample_weight, at_least=1 if by_folds and is_one else 2, reset=True
-        )
-        if not (by_folds and is_one):
+        is_mixture = self.n_mixture != 1
+        may_be_one = isinstance(self.regularization, str) and not is_mixture
+        points = self._checked(X, sample_weight, at_least=1 if may_be_one else 2, reset=True)
+        if not may_be_one:
             check_total(points.total)
         rng = self._generator()
-        if not is_one:
+        if is_mixture:
             return fit_mixture(self, points, rng)
         material = Material.of(self, points, rng)
         decision = decide(self, material, self._choose_engine, rng)
