@@ -1,5 +1,7 @@
 """The fitted mixture: its density, its draws, the way up."""
 
+from dataclasses import replace
+
 import numpy as np
 from effort import examples
 from hypothesis import given
@@ -87,3 +89,27 @@ def test_draws_are_of_the_density():
     resampled = box[rng.choice(len(box), 4000, p=weights / weights.sum())]
     for column in range(2):
         assert ks_2samp(draws[:, column], resampled[:, column]).pvalue > 1e-3
+
+
+@given(problems())
+@examples(20)
+def test_a_row_left_out_is_seen_by_all_others(case):
+    problem, parts = case
+    left = densities(parts, problem.points.X, problem.points.X, leave_out=True).sum(axis=(1, 2))
+    density = density_of(problem, parts)
+    assert_allclose(density.left_out(ENGINE), np.log(left), rtol=1e-7)
+
+
+@given(problems())
+@examples(10)
+def test_copies_are_merged_and_left_out_together(case):
+    problem, parts = case
+    density, n = density_of(problem, parts), len(problem.points.X)
+    twice = replace(problem, points=WeightedPoints(np.repeat(problem.points.X, 2, axis=0)))
+    doubled = density_of(twice, replace(parts, memberships=np.repeat(parts.memberships, 2, axis=0)))
+    merged = doubled.merged(1000, np.random.default_rng(0))
+    assert len(merged.points.X) == n
+    X = problem.points.X + 0.1
+    assert_allclose(merged.log_density(X, ENGINE), density.log_density(X, ENGINE), rtol=1e-7)
+    order = np.lexsort(problem.points.X.T[::-1])
+    assert_allclose(merged.left_out(ENGINE), density.left_out(ENGINE)[order], rtol=1e-7)
