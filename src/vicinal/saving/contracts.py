@@ -91,6 +91,9 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "shape": "Shape",
         "shape.factor": "finite D D",
         "weights": "positive K",
+        "background": "ParzenDensity",
+        "background.mean": "finite D",
+        "background_share": "nonnegative",
     },
     "vicinal.local_components.per_point.PerPointDensity": {
         "points": "WeightedPoints",
