@@ -68,6 +68,7 @@ CASES = {
     "local each": lambda: local(covariance="local", smoothing=20).fit(X),
     "local search": lambda: local(gaussian="search", regularization="auto", random_state=0).fit(X),
     "local two penalties": lambda: local(gaussian="em", regularization=(0.1, 0.2)).fit(X),
+    "local mixture": lambda: local(n_mixture=2, regularization=0.1, random_state=0).fit(X),
     "local float32": lambda: local().fit(X.astype(np.float32)),
     "local columns first": lambda: local(gaussian="search").fit(np.asfortranarray(X)),
     "local view of columns": lambda: local().fit(np.asfortranarray(np.repeat(X, 2, axis=0))[::2]),

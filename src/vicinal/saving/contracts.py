@@ -96,6 +96,9 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "shape.factor": "finite D D",
         "weights": "positive K",
         "memberships": "nonnegative n K",
+        "background": "ParzenDensity",
+        "background.mean": "finite D",
+        "background_share": "nonnegative",
     },
     "vicinal.local_components.per_point.PerPointDensity": {
         "points": "WeightedPoints",

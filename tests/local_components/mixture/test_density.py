@@ -7,7 +7,7 @@ from effort import examples
 from hypothesis import given
 from local_components.mixture.reference import densities, gaussian_density, problems
 from numpy.testing import assert_allclose
-from scipy.stats import ks_2samp
+from scipy.stats import kstest, multivariate_normal
 
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.mixture.density import MixtureDensity
@@ -17,9 +17,9 @@ from vicinal.neighborhood.blocked import BlockedEngine
 ENGINE = BlockedEngine(1)
 
 
-def density_of(problem, parts):
+def density_of(problem, parts, share=0.0):
     d = problem.points.X.shape[1]
-    return MixtureDensity.of(problem.points, parts, np.zeros(d), np.ones(d))
+    return MixtureDensity.of(problem.points, parts, np.zeros(d), np.ones(d), share)
 
 
 @given(problems())
@@ -38,7 +38,7 @@ def test_density_and_probabilities_are_their_definition(case):
 @examples(20)
 def test_climbing_never_descends(case):
     problem, parts = case
-    density = density_of(problem, parts)
+    density = density_of(problem, parts, share=0.05)
     places = problem.points.X + 0.3
     before = density.log_density(places, ENGINE)
     for _ in range(5):
@@ -55,7 +55,7 @@ def test_gaussian_parts_are_a_gaussian_mixture():
     wide = np.array([[[1.0, 0.3], [0.3, 0.5]], [[0.2, 0.0], [0.0, 2.0]]])
     means = np.array([[0.0, 1.0], [-1.0, 0.5]])
     parts = Parts(memberships, means, wide, 2.0 * wide)
-    density = MixtureDensity.of(WeightedPoints(X), parts, np.zeros(2), np.ones(2))
+    density = MixtureDensity.of(WeightedPoints(X), parts, np.zeros(2), np.ones(2), 0.0)
     expected = gaussian_density(memberships.mean(axis=0), means, wide, X)
     assert_allclose(np.exp(density.log_density(X, ENGINE)), expected)
 
@@ -82,13 +82,27 @@ def test_draws_are_of_the_density():
     )
     density = MixtureDensity.of(WeightedPoints(X), parts, np.zeros(2), np.ones(2))
     draws = density.sample(4000, np.random.RandomState(0))
-    # By importance from a wide box: shares of mass below thresholds agree with those of draws.
-    box = rng.uniform(-6, 8, size=(40_000, 2))
-    weights = np.exp(density.log_density(box, ENGINE))
-    assert_allclose(weights.mean() * 14**2, 1.0, atol=0.1)
-    resampled = box[rng.choice(len(box), 4000, p=weights / weights.sum())]
-    for column in range(2):
-        assert ks_2samp(draws[:, column], resampled[:, column]).pvalue > 1e-3
+    axis = np.arange(-8, 10, 0.06)
+    grid = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    mass = np.exp(density.log_density(grid, ENGINE)).reshape(len(axis), -1) * 0.06**2
+    assert_allclose(mass.sum(), 1.0, atol=1e-3)
+    for column, marginal in enumerate((mass.sum(axis=1), mass.sum(axis=0))):
+        below = np.cumsum(marginal) - marginal / 2
+        assert (
+            kstest(draws[:, column], lambda x, below=below: np.interp(x, axis, below)).pvalue > 1e-3
+        )
+
+
+def test_behind_all_parts_is_one_gaussian():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(20, 2))
+    narrow = 1e-6 * np.eye(2)[None]
+    parts = Parts(np.ones((20, 1)), np.zeros((1, 2)), narrow, 0.5 * narrow)
+    density = MixtureDensity.of(WeightedPoints(X), parts, np.zeros(2), np.ones(2))
+    far = np.array([[3.0, -3.0]])
+    covariance = np.cov(X.T, bias=True) + 1e-6 * np.eye(2)
+    expected = multivariate_normal(X.mean(axis=0), covariance).logpdf(far) - np.log(21)
+    assert_allclose(density.log_density(far, ENGINE), expected)
 
 
 @given(problems())

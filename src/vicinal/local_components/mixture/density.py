@@ -1,7 +1,7 @@
 """The fitted mixture: evaluate it, draw from it, climb it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -11,10 +11,15 @@ from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.equations import Shape
+from vicinal.local_components.frame import global_moments
 from vicinal.local_components.mixture.equations import Parts, look_around, responsibilities
 from vicinal.neighborhood import Engine
 
-__all__ = ["MixtureDensity"]
+__all__ = ["LEAST_FLOOR", "MixtureDensity"]
+
+# Variance, in units of the columns, that any part has at least: repeated rows and constant columns
+# have a density, then.
+LEAST_FLOOR = 1e-6
 
 # Keys of a part below which it is none any more.
 _FEWEST_KEYS = 1e-3
@@ -40,6 +45,10 @@ class MixtureDensity:
         They sum to one.
     memberships : ndarray of shape (n, K)
         How much of each center belongs to each part.
+    background : ParzenDensity
+        One Gaussian for all of the data, behind the parts.
+    background_share : float
+        How much of the density it is.
     """
 
     points: WeightedPoints
@@ -48,25 +57,45 @@ class MixtureDensity:
     parts: list[ParzenDensity]
     weights: NDArray
     memberships: NDArray
+    background: ParzenDensity
+    background_share: float
 
     @classmethod
     def of(
-        cls, points: WeightedPoints, parts: Parts, mean: NDArray, units: NDArray
+        cls,
+        points: WeightedPoints,
+        parts: Parts,
+        mean: NDArray,
+        units: NDArray,
+        background_share: float | None = None,
     ) -> "MixtureDensity":
-        """From parameters where points are centered and columns in units; points are not yet."""
+        """From parameters where points are centered and columns in units; points are not yet.
+
+        The background counts as one point more, unless its share is given.
+        """
         keys = points.counts @ parts.memberships
         parts = parts.some(np.flatnonzero(keys > _FEWEST_KEYS))  # the others died
         means = mean + units * parts.means
         shapes = [shape.moved(np.diag(units)) for shape in parts.shapes]
         weights = points.counts @ parts.memberships / points.total
         covariance = sum(w * shape.covariance for w, shape in zip(weights, shapes, strict=True))
-        each = _each_part(points, parts.memberships, means, shapes)
-        return cls(points, mean, Shape.of(covariance), each, weights, parts.memberships)
+        if background_share is None:
+            background_share = 1.0 / (1.0 + points.total)
+        return cls(
+            points,
+            mean,
+            Shape.of(covariance),
+            _each_part(points, parts.memberships, means, shapes),
+            weights,
+            parts.memberships,
+            _background(points, units),
+            background_share,
+        )
 
     def log_density(self, X: NDArray, engine: Engine) -> NDArray:
         """Logarithm of the density, shape (n,)."""
         log_p: NDArray = np.logaddexp.reduce(self._log_joint(X, engine), axis=1)
-        return log_p
+        return self._with_background(log_p, X, engine)
 
     def part_probabilities(self, X: NDArray, engine: Engine) -> NDArray:
         """How likely each point comes from each part, shape (n, K)."""
@@ -74,24 +103,28 @@ class MixtureDensity:
 
     def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
         """Draws from as many parts as chance will have it."""
-        which = rng.choice(len(self.parts), n, p=self.weights)
+        which = rng.choice(len(self.parts) + 1, n, p=self.all_weights)
         draws = np.empty((n, len(self.mean)))
-        for k, part in enumerate(self.parts):
+        for k, part in enumerate(self.all_parts):
             mine = which == k
             draws[mine] = part.sample(int(mine.sum()), rng)
         return draws
 
     def climb(self, X: NDArray, engine: Engine) -> NDArray:
         """To where the steps of all parts meet, each as stiff as its kernels are narrow."""
-        d, inverses = len(self.mean), [part.shape.inverse for part in self.parts]
+        d, inverses = len(self.mean), [part.shape.inverse for part in self.all_parts]
         stiff = np.stack([inverse.T @ inverse for inverse in inverses])
         n_tiles = -(-len(X) * d * max(d, len(stiff)) // _MOST_NUMBERS)
         tiles = np.array_split(X, max(1, n_tiles))
         return np.concatenate([self._climbed(tile, stiff, engine) for tile in tiles])
 
     def _climbed(self, X: NDArray, stiff: NDArray, engine: Engine) -> NDArray:
-        shares = self.part_probabilities(X, engine)
-        goals = np.stack([part.climb(X, engine) - self.mean for part in self.parts], axis=1)
+        behind = self.background.log_density(X, engine)
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.all_weights)
+        log_joint = self._log_joint(X, engine) - np.log(self.weights)
+        shares = responsibilities(np.column_stack([log_joint, behind]) + log_weights)
+        goals = np.stack([part.climb(X, engine) - self.mean for part in self.all_parts], axis=1)
         stiffness = np.einsum("nk,kij->nij", shares, stiff)
         pull = np.einsum("nk,kij,nkj->ni", shares, stiff, goals, optimize=True)
         return self.mean + np.linalg.solve(stiffness, pull[:, :, None])[:, :, 0]
@@ -107,10 +140,10 @@ class MixtureDensity:
         q = np.stack(sums, axis=1) / distinct.counts[:, None]
         means, shapes = [part.mean for part in self.parts], [part.shape for part in self.parts]
         parts = _each_part(distinct, q, means, shapes)
-        return type(self)(distinct, self.mean, self.shape, parts, self.weights, q)
+        return replace(self, points=distinct, parts=parts, memberships=q)
 
     def left_out(self, engine: Engine) -> NDArray:
-        """Log-density at every center without that center, shape (n,)."""
+        """Log-density at every center without that center, but for the background, shape (n,)."""
         points = self.points
         if len(points) == 1:
             return self.log_density(points.X, engine)
@@ -120,7 +153,25 @@ class MixtureDensity:
             for part, q in zip(self.parts, self.memberships.T, strict=True)
         ]
         log_mass: NDArray = np.logaddexp.reduce([look.log_mass for look in looks], axis=0)
-        return log_mass - np.log(points.total - points.counts)
+        log_p = log_mass - np.log(points.total - points.counts)
+        return self._with_background(log_p, points.X, engine)
+
+    def _with_background(self, log_p: NDArray, X: NDArray, engine: Engine) -> NDArray:
+        """Log-density of points from what it is for the parts."""
+        if self.background_share == 0:
+            return log_p
+        behind = np.log(self.background_share) + self.background.log_density(X, engine)
+        return np.logaddexp(log_p + np.log1p(-self.background_share), behind)
+
+    @property
+    def all_parts(self) -> list[ParzenDensity]:
+        """The parts, and what is behind them."""
+        return [*self.parts, self.background]
+
+    @property
+    def all_weights(self) -> NDArray:
+        """Shares of the parts, and of what is behind them."""
+        return np.append((1.0 - self.background_share) * self.weights, self.background_share)
 
     def _log_joint(self, X: NDArray, engine: Engine) -> NDArray:
         """log of π_k p_k(x), shape (n, K)."""
@@ -142,3 +193,10 @@ def _each_part(
         centers = WeightedPoints(points.X[keys], points.counts[keys] * q[keys])
         parts.append(ParzenDensity(centers, mean, shape))
     return parts
+
+
+def _background(points: WeightedPoints, units: NDArray) -> ParzenDensity:
+    """One Gaussian for all points: a row that no part expects is not infinitely unlikely."""
+    mean, covariance = global_moments(points)
+    factor = np.linalg.cholesky(covariance + np.diag(LEAST_FLOOR * np.square(units)))
+    return ParzenDensity(WeightedPoints(mean[None]), mean, Shape(factor, 0))

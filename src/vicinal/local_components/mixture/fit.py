@@ -14,11 +14,10 @@ from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.checks import check_penalty
 from vicinal.local_components.frame import global_moments
 from vicinal.local_components.learning import Penalty
-from vicinal.local_components.mixture.density import MixtureDensity
+from vicinal.local_components.mixture.density import LEAST_FLOOR, MixtureDensity
 from vicinal.local_components.mixture.equations import Parts
 from vicinal.local_components.mixture.learning import MixtureProblem
 from vicinal.local_components.mixture.selection import (
-    LEAST_FLOOR,
     choose_recipe,
     numbers_of_parts,
     one_gaussian,

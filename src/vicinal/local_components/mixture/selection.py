@@ -6,14 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.mixture.density import LEAST_FLOOR
 from vicinal.local_components.mixture.trials import Recipe, Trials
 from vicinal.neighborhood import Engine
 
-__all__ = ["LEAST_FLOOR", "choose_recipe", "numbers_of_parts", "one_gaussian"]
+__all__ = ["choose_recipe", "numbers_of_parts", "one_gaussian"]
 
-# What is tried. A variance of 1e-6 of that of the data is added to any part, whatever is asked for:
-# repeated rows and constant columns have a density, then.
-LEAST_FLOOR = 1e-6
+# What is tried.
 _NUMBERS = (1, 2, 3, 4, 6, 9, 13, 18, 25)
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _WIDE = (LEAST_FLOOR, 1e-4, 1e-3, 1e-2, 1e-1)

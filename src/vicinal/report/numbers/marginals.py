@@ -14,6 +14,7 @@ from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components import log_density
 from vicinal.local_components.density import Density
 from vicinal.local_components.equations import Shape
+from vicinal.local_components.mixture.density import MixtureDensity
 from vicinal.local_components.per_point import PerPointDensity
 from vicinal.neighborhood import Workload, choose_engine
 from vicinal.report.numbers.features import feature_names_of, feature_positions
@@ -150,7 +151,9 @@ def marginal_log_density(model: BaseEstimator, plane: Plane, Q: NDArray) -> NDAr
         D, placed = plane.directions, _placed(density, plane)
         S = density.shape.covariance
         return _of_local_kernels(placed, D @ model.local_covariances_ @ D.T, D @ S @ D.T, Q)
-    parts, weights = getattr(density, "parts", [density]), model.mixture_weights_
+    parts, weights = [density], np.ones(1)
+    if isinstance(density, MixtureDensity):
+        parts, weights = density.all_parts, density.all_weights
     each = [
         np.log(weight) + _marginal_of_one(part, plane, Q)
         for weight, part in zip(weights, parts, strict=True)
