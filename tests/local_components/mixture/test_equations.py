@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from vicinal.fitting import EM
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form, expected_scatter
-from vicinal.local_components.mixture.equations import Parts, Prior, part_shape
+from vicinal.local_components.mixture.equations import _NOBODY, Parts, Prior, part_shape
 from vicinal.local_components.mixture.learning import MixtureProblem
 from vicinal.neighborhood.blocked import BlockedEngine
 
@@ -21,7 +21,7 @@ def naive_step(problem, parts):
     rho = terms / terms.sum(axis=(1, 2), keepdims=True)
     totals = rho.sum(axis=0)
     r = rho.sum(axis=1)
-    R = r.sum(axis=0) + prior.points
+    R = r.sum(axis=0) + prior.points + _NOBODY
     means = (r.T @ X) / r.sum(axis=0)[:, None]
     wide, near = prior.wide.copy(), prior.near.copy()
     gaps = X[:, None, :] - X[None, :, :]
