@@ -192,3 +192,11 @@ def test_a_column_knows_its_rounding():
     assert_array_equal(columns.is_discrete, [False, False, True, False])
     assert_allclose(columns.least, [0.0, 0.01 / 12, 0.1 * X[:, 2].var(), 0.01])
     assert_allclose(columns.units, X.var(axis=0), atol=1e-12)
+
+
+def test_local_covariances_of_repeated_rows_some_of_which_are_held_back():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(30, 2)), 2, axis=0)
+    model = LocalComponents(covariance="local", early_stopping=True, smoothing=5, random_state=0)
+    assert np.isfinite(model.fit(X).score_samples(rng.normal(size=(5, 2)))).all()
+    assert len(model.local_covariances_) < len(X)

@@ -88,7 +88,7 @@ def fit_per_point(
         verbose=settings.verbose,
     )
     final = density(outcome.parameters)
-    if material.which is not None and len(material.which) == len(shared.points):
-        covariances = outcome.parameters[material.which]
-        final = PerPointDensity(shared.points, mean, shape, covariances)
+    which = material.which if held is None else None
+    if which is not None and len(which) == len(shared.points):
+        final = PerPointDensity(shared.points, mean, shape, outcome.parameters[which])
     return PerPointFit(outcome, final, size, problem.log_likelihood(outcome.parameters))

@@ -281,7 +281,8 @@ def test_without_polars(train, monkeypatch):
 def test_an_early_end_is_a_warning(train):
     with warnings.catch_warnings():
         warnings.simplefilter("default")
-        result = done(*FIT, "--set", "max_iter=1", "-q", "-o", "model.skops")
+        learned = ("--set", "regularization=0.01", "--set", "max_iter=1")
+        result = done(*FIT, *learned, "-q", "-o", "model.skops")
     assert_one_line(result.stderr, "vicinal: warning:", "stopped before convergence")
 
 
@@ -304,7 +305,7 @@ def test_ctrl_c_leaves_the_old_file(train, monkeypatch):
 
     monkeypatch.setattr(_Record, "tell", press)
     Path("model.skops").write_bytes(b"old")
-    result = run(*FIT, "-q", "-o", "model.skops")
+    result = run(*FIT, "--set", "regularization=0.01", "-q", "-o", "model.skops")
     assert (result.exit_code, result.stdout) == (130, "")
     assert_one_line(result.stderr, "interrupted")
     assert Path("model.skops").read_bytes() == b"old"
