@@ -10,6 +10,9 @@ from benchmarks.common.pages import Page
 from benchmarks.common.records import Records
 from benchmarks.defaults.methods import METHODS, Method
 
+# Splits below which a mean says too little to be counted.
+LEAST_SPLITS = 3
+
 # Not a rule of neighbors: its log-loss is shown, but is no yardstick for theirs.
 OTHER_RULES = ("LDA",)
 
@@ -24,6 +27,11 @@ class Cell(NamedTuple):
     seconds: dict[str, np.ndarray]
     failures: dict[str, str]
 
+    @property
+    def counted(self) -> list[str]:
+        """Methods with enough splits."""
+        return [name for name, values in self.accuracy.items() if len(values) >= LEAST_SPLITS]
+
     def lead(self, name: str) -> Mean:
         """How much more accurate another method is, on the splits that it has."""
         theirs = self.accuracy[name]
@@ -32,7 +40,7 @@ class Cell(NamedTuple):
     @property
     def best(self) -> str:
         """The most accurate of the others."""
-        others = [name for name in self.accuracy if name != "default"]
+        others = [name for name in self.counted if name != "default"]
         return max(others, key=lambda name: self.lead(name).value)
 
     @property
@@ -49,7 +57,7 @@ class Cell(NamedTuple):
     @property
     def is_surest(self) -> bool:
         """Whether its log-loss is the lowest of all rules of neighbors."""
-        rules = [name for name in self.log_loss if name not in OTHER_RULES]
+        rules = [name for name in self.counted if name not in OTHER_RULES]
         return min(rules, key=lambda name: self.log_loss[name].mean()) == "default"
 
 
@@ -75,12 +83,12 @@ def report(page: Page, records: Records, names: Sequence[str], splits: int) -> N
         methods = [method for method in METHODS if d in method.cells]
         mine = [cell for cell in cells if cell.d == d]
         page.say(f"\n## Accuracy, {what}\n")
-        _table(page, mine, methods, "accuracy")
+        _table(page, mine, methods, "accuracy", splits)
         page.say(f"\n## Log-loss, {what}\n")
-        _table(page, mine, methods, "log_loss")
+        _table(page, mine, methods, "log_loss", splits)
         page.say(f"\n## Seconds to fit, choose and predict, {what}\n")
-        _table(page, mine, methods, "seconds")
-    _count(page, cells)
+        _table(page, mine, methods, "seconds", splits)
+    _count(page, [cell for cell in cells if len(cell.accuracy["default"]) >= LEAST_SPLITS])
 
 
 def _count(page: Page, cells: Sequence[Cell]) -> None:
@@ -98,10 +106,14 @@ def _count(page: Page, cells: Sequence[Cell]) -> None:
             page.say(f"\nBehind: {cell.name}, d = {cell.d}, by {lead} points ({cell.best}).")
 
 
-def _table(page: Page, cells: Sequence[Cell], methods: Sequence[Method], which: str) -> None:
+def _table(
+    page: Page, cells: Sequence[Cell], methods: Sequence[Method], which: str, splits: int
+) -> None:
     row = page.table(["set", *(method.name for method in methods)])
     for cell in cells:
-        row(cell.name, *(_words(cell, method.name, which) for method in methods))
+        n = len(cell.accuracy["default"])
+        name = cell.name if n == splits else f"{cell.name} ({n} split{'s' if n > 1 else ''})"
+        row(name, *(_words(cell, method.name, which) for method in methods))
 
 
 def _words(cell: Cell, name: str, which: str) -> str:
