@@ -40,3 +40,11 @@ def test_batches_take_all_rows(few_are_many):
     settings = {"batch_size": 100, "n_neighbors": 200, "max_iter": 5}
     model = LocalComponents(random_state=0, regularization=0.0, **settings).fit(X)
     assert model.n_iter_ == 5
+
+
+@pytest.mark.filterwarnings("ignore:LocalComponents with regularization:UserWarning")
+def test_many_rows_few_of_which_differ(monkeypatch):
+    monkeypatch.setattr("vicinal.local_components.decision.MOST_EXACT", 300)
+    X = np.random.default_rng(0).integers(0, 3, size=(500, 2)).astype(float)
+    model = LocalComponents(random_state=0).fit(X)
+    assert np.isfinite(model.score_samples(X)).all()

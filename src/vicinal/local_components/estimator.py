@@ -133,7 +133,7 @@ class LocalComponents(
     accelerate : bool, default=True
         Extrapolate pairs of EM steps (SQUAREM); the likelihood never falls. Not
         done beside a Gaussian part, where it could change what is found, nor
-        for local covariances, early stopping and stochastic EM.
+        for mixtures, local covariances, early stopping and stochastic EM.
     max_iter : int, optional
         Largest number of updates. None: 500, or as many as make 20 passes over
         the data in stochastic EM. With ``covariance="local"`` that of the local
@@ -492,7 +492,8 @@ class LocalComponents(
         engine = self._choose_engine(work)
         stream.learn(points, engine, size)
         density = ParzenDensity(stream.points, stream.mean, stream.shape)
-        self._forget("validation_score_", "local_covariances_", "smoothing_", "converged_")
+        stale = ("local_covariances_", "smoothing_", "converged_", "path_", "recipe_")
+        self._forget("validation_score_", *stale)
         for name, value in self._fitted_attributes(density).items():
             setattr(self, name, value)
         self.regularization_ = (stream.penalty.global_, stream.penalty.local)

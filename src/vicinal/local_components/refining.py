@@ -46,6 +46,8 @@ def refined(
     more = points.some(_MOST_KEYS, rng)
     if not problem.copies_count:
         more, _ = distinct_points(more)
+    if len(more) <= len(problem.points):
+        return scatter  # the sample had all rows that differ
     wider = replace(problem, points=more)
     draws = Draws(rng)
     step = wider.batched(Batching(_BATCH, len(more), 0.0), draws)
@@ -58,7 +60,7 @@ def refined(
         name="LocalComponents, refining",
         verbose=verbose,
     )
-    judges = np.sort(rng.choice(len(more), _MOST_JUDGES, replace=False))
+    judges = np.sort(rng.choice(len(more), min(_MOST_JUDGES, len(more)), replace=False))
     return max(scatter, outcome.parameters, key=lambda found: _gain(wider, found, judges))
 
 

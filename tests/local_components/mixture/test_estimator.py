@@ -208,3 +208,10 @@ def test_pictures_know_the_parts(model, clusters):
     centers, covariances, _ = local_gaussians(model)
     assert covariances(np.arange(5)).shape == (5, 2, 2)
     assert len(centers) == len(clusters)
+
+
+def test_a_stream_goes_on_from_a_mixture():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = LocalComponents(n_mixture=2, random_state=0).fit(X).set_params(n_mixture=1)
+    assert np.isfinite(model.partial_fit(X).score_samples(X)).all()
+    assert model.n_mixture_ == 1

@@ -168,6 +168,7 @@ def fit_mixture(
     model._forget("_stream", "local_covariances_", "smoothing_", "path_", "recipe_")
     model._take(outcome, fitted(outcome.parameters))
     model.regularization_ = fit.variances(recipe)
+    model._penalty = Penalty(*model.regularization_)  # that a stream would go on with
     model._scatter = model.covariance_
     model.loo_log_likelihood_ = problem.log_likelihood(problem.parts(outcome.parameters))
     model._set_offset(rng)
