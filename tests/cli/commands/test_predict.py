@@ -47,9 +47,19 @@ def test_a_classifier_from_python(garden, fresh):
     assert frame["predicted"].to_list() == model.predict(numbers(fresh)).tolist()
 
 
+def test_outliers_of_a_density(garden, fresh):
+    far = fresh.with_columns(length=pl.col("length") + pl.Series([100.0] + [0.0] * 29))
+    far.write_csv("far.csv")
+    frame = read_csv(done("predict", garden / "local.skops", "far.csv").stdout)
+    expected = vicinal.load(garden / "local.skops").predict(numbers(far))
+    assert frame["predicted"].to_list() == expected.tolist()
+    assert frame["predicted"][0] == -1
+    assert (frame["predicted"][1:] == 1).mean() > 0.5
+
+
 def test_models_without_classes_say_what_to_use_instead(garden):
     args = garden / "test.csv"
-    refused("vicinal score --per-row", "nca", args=["predict", garden / "local.skops", args])
+    refused("vicinal score --per-row", args=["predict", garden / "local.skops", args, "-p"])
     refused("vicinal transform", "nca", args=["predict", garden / "coincidence.skops", args])
 
 

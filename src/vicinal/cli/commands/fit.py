@@ -28,8 +28,9 @@ _Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="nca learns a projection and classifier, local a density without classes, "
-        "coincidence a metric for nearest neighbors.",
+        help="nca learns a projection and classifier, local a metric, density and outliers "
+        "without classes (--set n_mixture=auto for the best density), coincidence a metric for "
+        "nearest neighbors.",
     ),
 ]
 _Components = Annotated[
@@ -106,7 +107,7 @@ FIT = Command(
     examples=(
         "vicinal fit iris.csv --target species -d 2 -o iris.skops",
         "vicinal fit wine.csv -t cultivar --test-size 0.25 --seed 0 -o wine.skops",
-        "vicinal fit wine.csv -t cultivar -m local --set gaussian=search -o w.skops",
+        "vicinal fit wine.csv -t cultivar -m local --set n_mixture=auto -o w.skops",
         "cat wine.csv | vicinal fit - -t cultivar -m coincidence -o wine.skops",
     ),
 )

@@ -34,15 +34,15 @@ def predict(
     writing: Writing,
     speaking: Speaking,
 ) -> None:
-    """Write the classes that a model predicts for rows.
+    """Write the classes that a model predicts for rows, or which rows are outliers.
 
-    The most probable class is in a column called predicted. The model's target
-    is passed on, where DATA has it.
+    The most probable class is in a column called predicted; of a density there
+    is 1, or -1 for outliers. The model's target is passed on, where DATA has it.
     """
     with speaking.running():
         destination = writing.destination(output, model, data)
         saved = SavedModel.at(model)
-        _check_predict(saved)
+        _check_predict(saved, probabilities)
         table = reading.table(data)
         rows = matching.rows(table, saved.columns())
         beside = keeping.beside(table, rows)
@@ -54,23 +54,24 @@ PREDICT = Command(
     examples=(
         "vicinal predict iris.skops new.csv",
         "vicinal predict iris.skops new.csv -p --keep id -o predicted.csv",
+        "vicinal predict density.skops new.csv | grep -- -1",
     ),
 )
 
 
-def _check_predict(saved: SavedModel) -> None:
-    """Raise an error where the model does not name classes."""
-    if hasattr(saved.model, "predict") and not hasattr(saved.model, "score_samples"):
-        return
-    advice = "fit --model nca for a classifier"
-    if hasattr(saved.model, "score_samples"):
-        advice = f"vicinal score --per-row gives log-densities; {advice}"
-    elif hasattr(saved.model, "transform"):
-        advice = (
-            "vicinal score tells how well nearest neighbors do in its metric, vicinal transform "
-            f"gives coordinates for any classifier; {advice}"
+def _check_predict(saved: SavedModel, probabilities: bool) -> None:
+    """Raise an error where the model does not name classes, or has no probabilities of them."""
+    if not hasattr(saved.model, "predict"):
+        raise ValueError(
+            f"a {saved.header.model} predicts no classes: vicinal score tells how well nearest "
+            "neighbors do in its metric, vicinal transform gives coordinates for any classifier; "
+            "fit --model nca for a classifier"
         )
-    raise ValueError(f"a {saved.header.model} predicts no classes: {advice}")
+    if probabilities and not hasattr(saved.model, "predict_proba"):
+        raise ValueError(
+            f"a {saved.header.model} has no probabilities (--probabilities): vicinal score "
+            "--per-row gives log-densities"
+        )
 
 
 def _predictions(model: "ClassifierMixin", rows: Rows, probabilities: bool) -> "pl.DataFrame":

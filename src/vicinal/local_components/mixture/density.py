@@ -13,7 +13,7 @@ from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.equations import Shape
 from vicinal.local_components.frame import global_moments
 from vicinal.local_components.mixture.equations import Parts, look_around, responsibilities
-from vicinal.neighborhood import Engine
+from vicinal.neighborhood import Engine, law_named
 
 __all__ = ["LEAST_FLOOR", "MixtureDensity"]
 
@@ -23,6 +23,10 @@ LEAST_FLOOR = 1e-6
 
 # Keys of a part below which it is none any more.
 _FEWEST_KEYS = 1e-3
+
+# Of what is behind all parts: a value that a column never had costs the logarithm of how far off it
+# is, where a Gaussian has the square.
+_BEHIND = law_named("student", degrees_of_freedom=3.0)
 
 # That are held at a time while points climb.
 _MOST_NUMBERS = 10_000_000
@@ -46,7 +50,7 @@ class MixtureDensity:
     memberships : ndarray of shape (n, K)
         How much of each center belongs to each part.
     background : ParzenDensity
-        One Gaussian for all of the data, behind the parts.
+        One Student's t for all of the data, behind the parts.
     background_share : float
         How much of the density it is.
     """
@@ -124,6 +128,7 @@ class MixtureDensity:
             log_weights = np.log(self.all_weights)
         log_joint = self._log_joint(X, engine) - np.log(self.weights)
         shares = responsibilities(np.column_stack([log_joint, behind]) + log_weights)
+        shares[:, -1] *= self._hold_of_background(X)
         goals = np.stack([part.climb(X, engine) - self.mean for part in self.all_parts], axis=1)
         stiffness = np.einsum("nk,kij->nij", shares, stiff)
         pull = np.einsum("nk,kij,nkj->ni", shares, stiff, goals, optimize=True)
@@ -163,6 +168,12 @@ class MixtureDensity:
         behind = np.log(self.background_share) + self.background.log_density(X, engine)
         return np.logaddexp(log_p + np.log1p(-self.background_share), behind)
 
+    def _hold_of_background(self, X: NDArray) -> NDArray | float:
+        """How stiff it is at points, beside a Gaussian of its scale matrix: (ν + d) / (ν + s)."""
+        shape = self.background.shape
+        s = np.square(shape.for_law(X - self.background.mean)).sum(axis=1)
+        return 2.0 * shape.law.decay(s, shape.n_local) / shape.law.squared_width
+
     @property
     def all_parts(self) -> list[ParzenDensity]:
         """The parts, and what is behind them."""
@@ -196,7 +207,7 @@ def _each_part(
 
 
 def _background(points: WeightedPoints, units: NDArray) -> ParzenDensity:
-    """One Gaussian for all points: a row that no part expects is not infinitely unlikely."""
+    """One Student's t for all points: a row that no part expects is not infinitely unlikely."""
     mean, covariance = global_moments(points)
-    factor = np.linalg.cholesky(covariance + np.diag(LEAST_FLOOR * np.square(units)))
-    return ParzenDensity(WeightedPoints(mean[None]), mean, Shape(factor, 0))
+    covariance = covariance + np.diag(LEAST_FLOOR * np.square(units))
+    return ParzenDensity(WeightedPoints(mean[None]), mean, Shape.of(covariance, _BEHIND))

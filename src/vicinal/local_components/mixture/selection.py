@@ -22,6 +22,10 @@ _UPDATES = (5, 10, 20, 40)
 # Rows to choose with; rows for every part; numbers of parts in a row that may bring nothing.
 _MOST_ROWS, _ROWS_PER_PART, _PATIENCE = 3000, 8, 2
 
+# Up to so many parts several variances are tried for kernels; then the best of them goes on. Where
+# local directions lose at two numbers of parts in a row, they do so at larger ones.
+_SETTLED, _LOSSES = 3, 2
+
 # What a step of the search must gain, in nats per row: less is chance.
 _LEAST_GAIN = 3e-3
 
@@ -76,9 +80,12 @@ def choose_recipe(
     if floors is None:
         axes["wide"] = _WIDE
     first = _FIRST if floors is None else replace(_FIRST, wide=floors[0], near=floors[1])
-    best, highest, without_gain = first, -np.inf, 0
+    best, highest, without_gain, losses = first, -np.inf, 0, 0
     for number in numbers:
-        first = _best_of_number(replace(first, n_parts=number), axes, floors is None, score)
+        first = _climbed(replace(first, n_parts=number, is_local=False), axes, score)
+        if number <= _SETTLED or losses < _LOSSES:
+            first = max([first, *_beside(first, floors is None)], key=score)
+            losses = 0 if first.is_local else losses + 1
         reached = score(first)
         better = reached > highest + _LEAST_GAIN
         best, highest = (first, reached) if better else (best, highest)
@@ -95,12 +102,12 @@ def choose_recipe(
     return found
 
 
-def _best_of_number(first: Recipe, axes: Axes, free: bool, score: Score) -> Recipe:
-    """A Gaussian mixture with its prior, or with local directions if these are better."""
-    gaussian = _climbed(replace(first, is_local=False), axes, score)
-    local = replace(gaussian, is_local=True)
-    near = [_FIRST.near, LEAST_FLOOR, first.near] if free else [first.near]
-    return max([gaussian, *(replace(local, near=one) for one in near)], key=score)
+def _beside(gaussian: Recipe, free: bool) -> list[Recipe]:
+    """A Gaussian mixture with local directions."""
+    near = [gaussian.near]
+    if free and gaussian.n_parts <= _SETTLED:
+        near += [_FIRST.near, LEAST_FLOOR]
+    return [replace(gaussian, is_local=True, near=one) for one in near]
 
 
 def _climbed(start: Recipe, axes: Axes, score: Score) -> Recipe:
