@@ -57,6 +57,9 @@ class DensityMapMixin(LinearMapMixin):
     components_ = _Made()
     mixture_covariances_ = _Made()
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_density" in vars(self)
+
     @property
     def _is_compact(self) -> bool:
         return isinstance(self._density.shape, DiagonalShape)

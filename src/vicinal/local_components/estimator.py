@@ -598,18 +598,24 @@ class LocalComponents(
         return engine
 
     def _engine_for(self, queries: NDArray) -> Engine:
-        n_keys, d = self._density.points.X.shape
-        law, dtype = self._density.shape.law, self._density.points.X.dtype.name
+        return self._engine_of(self._density, queries, self._fitted_with)
+
+    def _engine_of(self, density: Density, queries: NDArray, asked: dict[str, Any]) -> Engine:
+        n_keys, d = density.points.X.shape
+        law, dtype = density.shape.law, density.points.X.dtype.name
         work = Workload(len(queries), n_keys, d, law=law, dtype=dtype)
-        asked = self._fitted_with
         return choose_engine(
             asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
         )[0]
 
     def _set_offset(self, rng: np.random.Generator) -> None:
         """The log-density of outliers."""
-        engine = self._engine_for(self._density.points.X)
-        self.offset_ = offset_of(self._density, self.contamination, engine, rng)
+        self.offset_ = self._offset(self._density, rng)
+
+    def _offset(self, density: Density, rng: np.random.Generator) -> float:
+        asked = self._parameters("engine", "tolerance")
+        engine = self._engine_of(density, density.points.X, asked)
+        return offset_of(density, self.contamination, engine, rng)
 
     def _take_decision(self, decision: Decision) -> None:
         """Keep what was settled before the fit."""
@@ -632,6 +638,10 @@ class LocalComponents(
         self._forget(*MATRICES)
         for name, value in attributes.items():
             setattr(self, name, value)
+
+    def _with_offset(self, density: Density, rng: np.random.Generator) -> dict[str, Any]:
+        """All that transform, the density and `predict` need."""
+        return {**self._fitted_attributes(density), "offset_": self._offset(density, rng)}
 
     def _fitted_attributes(self, density: Density) -> dict[str, Any]:
         """All that transform and the density need."""

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting import Outcome, run
+from vicinal.fitting import Outcome, Reason, run
 from vicinal.fitting.callbacks import ScikitLearnCallbacks
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.local_components.checks import check_bound, check_columns, check_penalty
-from vicinal.local_components.decision import Decision, Material, decide, divided
+from vicinal.local_components.decision import Material, decide, divided
 from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem
-from vicinal.local_components.per_point_fit import fit_per_point
+from vicinal.local_components.per_point_fit import PerPointFit, fit_per_point
 from vicinal.local_components.plan import MOST_LEFT_OUT, Plan, mean_leave_one_out
 from vicinal.local_components.refining import refined
 from vicinal.local_components.warm import check_features, last_decision, last_scatter
@@ -54,18 +54,25 @@ def fit_shared(
     listeners = ScikitLearnCallbacks(model, plan.max_iter, points.X, None, fitted)
     outcome = _run(model, problem, plan, held, listeners, rng)
     reached = outcome.parameters
-    if material.is_sample:
+    if material.is_sample and outcome.ending.reason is not Reason.INTERRUPTED:
         reached = refined(problem, reached, points, rng, model.verbose)
     shared = density(reached)
     check_bound(model, points, plan.form, penalty, shared.shape.n_local)
+    log_likelihood, found = _left_out(shared, material, plan, engine, rng), None
+    if decision.covariance == "local":
+        learned = replace(material, points=learning)
+        found = fit_per_point(
+            model, learned, held, shared, decision.smoothing, model._choose_engine
+        )
+    attributes = model._with_offset(found.density if found else shared, rng)
+    # Whoever interrupts has the model as it was before, and from here on the new one.
     model._forget("_stream", "local_covariances_", "smoothing_", "path_")
-    model._take(outcome, fitted(reached))
+    model._take(found.outcome if found else outcome, attributes)
     model._take_decision(decision)
     model._scatter = frame.covariance_outward(reached)
-    model.loo_log_likelihood_ = _left_out(shared, material, plan, engine, rng)
-    if decision.covariance == "local":
-        _fit_per_point(model, replace(material, points=learning), held, shared, decision)
-    model._set_offset(rng)
+    model.loo_log_likelihood_ = log_likelihood
+    if found:
+        _take_local(model, found)
     listeners.close(reached)
     return model
 
@@ -109,15 +116,7 @@ def _left_out(
     return mean_leave_one_out(explained, engine, rng, most, material.copies_count)
 
 
-def _fit_per_point(
-    model: "LocalComponents",
-    material: Material,
-    held: WeightedPoints | None,
-    shared: ParzenDensity,
-    decision: Decision,
-) -> None:
-    """A covariance for every point, from the shared one."""
-    found = fit_per_point(model, material, held, shared, decision.smoothing, model._choose_engine)
-    model._take(found.outcome, model._fitted_attributes(found.density))
+def _take_local(model: "LocalComponents", found: PerPointFit) -> None:
+    """Keep what is known of covariances, one for every point."""
     model.local_covariances_ = found.density.local_covariances
     model.smoothing_, model.loo_log_likelihood_ = found.smoothing, found.log_likelihood

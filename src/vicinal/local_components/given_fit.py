@@ -48,18 +48,17 @@ def fit_given(
     density = ParzenDensity(points, column_moments(points)[0], given_shape(covariance, d, law))
     check_projection(points.X, density.shape.stretches, squares=True)
     engine = model._choose_engine(Workload(n, n, d, law=law, dtype=points.X.dtype.name))
-    attributes = model._fitted_attributes(density)
     listeners = ScikitLearnCallbacks(model, 1, points.X, None, lambda _: attributes)
+    attributes = model._with_offset(density, rng)
+    log_likelihood = _left_out(density, engine, rng)
     model._forget("_stream", "local_covariances_", "smoothing_", "path_", "validation_score_")
     model._adopt(attributes)
     model.n_iter_, model.converged_ = 1, True
     model.regularization_, model._penalty = (0.0, 0.0), Penalty()
     model.recipe_ = {"covariance": kind, "gaussian": None, "regularization": 0.0}
     model._scatter = density.shape.compact
-    model.loo_log_likelihood_ = _left_out(density, engine, rng)
-    objective = np.array([model.loo_log_likelihood_])
+    model.loo_log_likelihood_, objective = log_likelihood, np.array([log_likelihood])
     model.history_ = {"objective": objective, "step": np.zeros(1), "time": np.zeros(1)}
-    model._set_offset(rng)
     listeners.close(model._scatter)
     return model
 
