@@ -36,6 +36,7 @@ def peak():
         {"covariance": "spherical", "regularization": 0.01},
         {"covariance": "diag", "kernel": "student", "regularization": 0.01, "max_iter": 50},
         {"covariance": "diag", "regularization": 0.01, "batch_size": 50, "max_iter": 5},
+        {"covariance": "low_rank", "rank": 10, "regularization": 0.01},
         {"covariance": 2.0},
     ],
     ids=str,
@@ -71,4 +72,8 @@ def test_only_matrices_are_too_wide():
         LocalComponents().fit(X)
     with pytest.raises(ValueError, match="X has 6000 columns"):
         LocalComponents(covariance="scott").fit(X)
-    assert np.isfinite(LocalComponents(covariance="diag", regularization=0.1).fit(X).score(X))
+    with pytest.raises(ValueError, match="X has 6000 columns"):
+        LocalComponents(covariance="low_rank", kernel="student").fit(X)
+    for covariance in ("diag", "low_rank"):
+        model = LocalComponents(covariance=covariance, regularization=0.1).fit(X)
+        assert np.isfinite(model.score(X))

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from vicinal.local_components.density import Density
 from vicinal.local_components.mixture.density import MixtureDensity
-from vicinal.local_components.shapes import DiagonalShape
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Engine
 
@@ -62,7 +61,7 @@ class DensityMapMixin(LinearMapMixin):
 
     @property
     def _is_compact(self) -> bool:
-        return isinstance(self._density.shape, DiagonalShape)
+        return self._density.shape.is_compact
 
     @property
     def _n_columns(self) -> int:
@@ -86,7 +85,7 @@ class DensityMapMixin(LinearMapMixin):
 def attributes_of(density: Density) -> dict[str, Any]:
     """All that transform and the density need, by the names that users know."""
     shape, dtype = density.shape, density.points.X.dtype
-    is_matrix = not isinstance(shape, DiagonalShape)
+    is_matrix = not shape.is_compact
     return {
         "gaussian_components_": shape.gaussian_map.astype(dtype),
         "n_gaussian_": shape.n_features - shape.n_local,

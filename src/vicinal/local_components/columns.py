@@ -76,7 +76,7 @@ class Columns:
         units, least = variances, np.where(is_constant, OF_CONSTANT, rounding)
         if form.structure not in ("full", "diag"):
             units = np.full(len(units), variances.mean() or 1.0)
-            least = rounding
+            least = np.full(len(units), rounding.mean())
         is_discrete = np.array([each_repeats for _, each_repeats in looked]) & ~is_constant
         why = why_unbounded(points, form, 1 if form.gaussian else len(units))
         are_dependent = not form.is_diagonal and _dependent(points, is_constant)

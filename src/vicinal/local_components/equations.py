@@ -19,6 +19,12 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from vicinal.inputs.points import WeightedPoints
+from vicinal.local_components.low_rank import (
+    SpanShape,
+    is_packed,
+    low_rank_plus_scalar,
+    unpacked,
+)
 from vicinal.local_components.shapes import DiagonalShape, KernelShape, Shape
 from vicinal.neighborhood import GAUSSIAN, Engine, Law, Pairs, Rows
 
@@ -56,6 +62,8 @@ class Form:
         Of the kernels.
     least_local : int
         Directions that are local even where all are as wide as the data.
+    n_features : int
+        For "low_rank": dimensions, of which coordinates may be those in a span alone.
     """
 
     structure: str = "full"
@@ -63,14 +71,22 @@ class Form:
     gaussian: bool = False
     law: Law = GAUSSIAN
     least_local: int = 1
+    n_features: int = 0
 
     @property
     def is_diagonal(self) -> bool:
         """Whether covariances are variances of the columns, and held as such, shape (d,)."""
         return self.structure in ("diag", "spherical")
 
+    @property
+    def fits_a_span(self) -> bool:
+        """Whether few rows are all that need be looked at, and one coordinate beside them."""
+        return self.structure == "low_rank" and not self.law.knows_dimension
+
     def adopt(self, covariance: NDArray) -> NDArray:
         """A covariance of any structure as this one holds it, shape (d, d) or (d,)."""
+        if is_packed(covariance):
+            covariance = unpacked(covariance).covariance
         if self.is_diagonal:
             return covariance if covariance.ndim == 1 else np.diag(covariance)
         return covariance if covariance.ndim == 2 else np.diag(covariance)
@@ -79,7 +95,7 @@ class Form:
         """The covariance of this structure with the least log |Σ| + tr Σ⁻¹ C."""
         held = self.adopt(covariance)
         if self.structure == "low_rank":
-            return _low_rank_plus_scalar(held, self.rank)
+            return low_rank_plus_scalar(held, self.rank, self._n_more(held))
         return np.full(len(held), held.mean()) if self.structure == "spherical" else held
 
     def shape(self, scatter: NDArray) -> KernelShape:
@@ -100,7 +116,14 @@ class Form:
             found = int(np.searchsorted(variances, _AS_WIDE_AS_THE_DATA))
             n_local = max(self.least_local, found)
             variances = np.append(variances[:n_local], np.ones(len(variances) - n_local))
-        return Shape(directions * np.sqrt(variances), n_local, self.law)
+        factor, n_more = directions * np.sqrt(variances), self._n_more(scatter)
+        if n_more:
+            return SpanShape(factor, n_local, self.law, n_more=n_more)
+        return Shape(factor, n_local, self.law)
+
+    def _n_more(self, covariance: NDArray) -> int:
+        """Directions for which the last coordinate stands beside its own."""
+        return max(0, self.n_features - len(covariance)) if self.fits_a_span else 0
 
 
 class ExpectedScatter(NamedTuple):
@@ -226,12 +249,3 @@ def _with_copies(log_mass: NDArray, copies: NDArray) -> NDArray:
     """Log mass of the other points and of a point's own copies."""
     with np.errstate(divide="ignore"):
         return np.logaddexp(log_mass, np.log(np.maximum(copies, 0.0)))
-
-
-def _low_rank_plus_scalar(covariance: NDArray, rank: int) -> NDArray:
-    """Leading directions as they are, one variance for all others (as in probabilistic PCA)."""
-    variances, directions = eigh(covariance)
-    rest = len(variances) - rank
-    if rest > 1:
-        variances[:rest] = variances[:rest].mean()
-    return (directions * variances) @ directions.T

@@ -13,7 +13,7 @@ from vicinal.fitting.callbacks import CallbackSupport, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights
 from vicinal.inputs.points import WeightedPoints
-from vicinal.inputs.span import check_width
+from vicinal.inputs.span import MOST_COLUMNS, check_width
 from vicinal.inputs.units import check_projection, check_units
 from vicinal.local_components.attributes import (
     MATRICES,
@@ -31,7 +31,7 @@ from vicinal.local_components.checks import (
 from vicinal.local_components.decision import Decision
 from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.fit import fit_shared
-from vicinal.local_components.given import is_given, learns_a_matrix
+from vicinal.local_components.given import is_given, matrix_width
 from vicinal.local_components.given_fit import fit_given
 from vicinal.local_components.learning import Penalty
 from vicinal.local_components.mixture.fit import fit_mixture
@@ -179,13 +179,15 @@ class LocalComponents(
     covariance_ : ndarray of shape (n_features, n_features)
         Σ, of the kernels; in Gaussian directions, of the data. With
         ``covariance="local"`` the shared one, with ``kernel="student"`` their scale
-        matrix. Of diagonal kernels it is made whenever it is asked for, as is
-        `components_`: no method needs a matrix of all pairs of features then.
+        matrix. With "diag", "spherical", "low_rank" or variances that are given it is made
+        whenever it is asked for, as is `components_`: nothing else needs a matrix of all pairs
+        of features (but for "low_rank" where there are more rows than features, and in
+        `partial_fit`, and for `modes`).
     components_ : ndarray of shape (n_local, n_features)
         Map to coordinates in which the kernels are round. Without a Gaussian
         part each coordinate is as close as can be to the feature it comes from,
-        whatever its units (ZCA-cor [3]_); else Bᵀ_L of the local directions, the
-        narrowest first.
+        whatever its units (ZCA-cor [3]_; with "low_rank", where all have one unit, ZCA);
+        else Bᵀ_L of the local directions, the narrowest first.
     gaussian_components_ : ndarray of shape (n_gaussian_, n_features)
         Bᵀ_G: map to coordinates in which the data are a standard Gaussian.
     n_gaussian_ : int
@@ -572,7 +574,7 @@ class LocalComponents(
             self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=reset
         )
         check_parameters(self, rows.shape[1])
-        if learns_a_matrix(self.covariance):
+        if matrix_width(self, *rows.shape) > MOST_COLUMNS:
             check_width(rows.shape[1], "LocalComponents learns")
         check_units(rows)
         weights = check_weights(sample_weight, rows)

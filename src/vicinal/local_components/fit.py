@@ -70,6 +70,8 @@ def fit_shared(
     model._take(found.outcome if found else outcome, attributes)
     model._take_decision(decision)
     model._scatter = frame.covariance_outward(reached)
+    if shared.shape.is_compact:
+        model._scatter = shared.shape.compact
     model.loo_log_likelihood_ = log_likelihood
     if found:
         _take_local(model, found)

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.inputs.units import SQUARES
+from vicinal.local_components.equations import Form
 from vicinal.local_components.settings import LocalSettings
 from vicinal.local_components.shapes import DiagonalShape, KernelShape, Shape
-from vicinal.neighborhood import GAUSSIAN, Law
+from vicinal.neighborhood import GAUSSIAN, Law, law_named
 
-__all__ = ["RULES", "check_given", "given_shape", "is_given", "learns_a_matrix"]
+__all__ = ["RULES", "check_given", "given_shape", "is_given", "matrix_width"]
 
 # Names of covariances that are computed from the rows, and not learned.
 RULES = ("scott", "silverman", "isj")
@@ -33,9 +34,13 @@ def is_given(covariance: Any) -> bool:
     return not isinstance(covariance, str) or covariance in RULES
 
 
-def learns_a_matrix(covariance: Any) -> bool:
-    """Whether a fit computes a matrix of all pairs of features."""
-    return isinstance(covariance, str) and covariance not in ("diag", "spherical")
+def matrix_width(settings: LocalSettings, n_rows: int, n_features: int) -> int:
+    """Number of columns of the largest matrix that a fit computes, but for that of the rows."""
+    if not isinstance(settings.covariance, str) or Form(settings.covariance).is_diagonal:
+        return 0
+    law = law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
+    spanned = Form(settings.covariance, law=law).fits_a_span
+    return min(n_rows, n_features) if spanned else n_features
 
 
 def check_given(settings: LocalSettings, n_features: int) -> None:

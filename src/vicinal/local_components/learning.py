@@ -178,7 +178,7 @@ class LocalProblem:
 
     def shape(self, scatter: NDArray) -> KernelShape:
         """Shape of the density in the coordinates of the user."""
-        return self.form.shape(scatter).moved(self.frame.factor)
+        return self.frame.shape(self.form, scatter)
 
     def validation(
         self, held_back: WeightedPoints, every: int, patience: int | None, rng: np.random.Generator

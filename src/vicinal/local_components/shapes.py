@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,15 @@ class KernelShape(ABC):
         Number of Parzen coordinates, which come first; the others are Gaussian.
     law : Law
         Of the kernels.
+    is_compact : bool
+        Whether it is held without a matrix of all pairs of features.
     """
 
     factor: NDArray
     inverse: NDArray
     n_local: int
     law: Law
+    is_compact: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -84,17 +88,21 @@ class KernelShape(ABC):
     def points(self, Z: NDArray) -> NDArray:
         """X = Z Fᵀ, shape (n, d)."""
 
-    @abstractmethod
     def moved(self, outer: NDArray) -> "KernelShape":
         """The shape of points y = outer x."""
+        return Shape(outer @ self.factor, self.n_local, self.law)
 
-    @abstractmethod
     def scatter(self, pairs: Pairs, rows: Rows, shares: NDArray, column_totals: NDArray) -> NDArray:
-        """Weighted scatter of differences of points, or of this shape what it needs of that."""
+        """Weighted scatter of differences of points, shape (d, d)."""
+        outer = self.unit * self.factor
+        C = outer @ symmetric_scatter(pairs, rows, shares, column_totals) @ outer.T
+        return 0.5 * (C + C.T)
 
-    @abstractmethod
     def penalty(self, local: NDArray, wide: NDArray) -> float:
         """½ tr B_Lᵀ N_L B_L + ½ tr B_Gᵀ N_G B_G for what is added to both covariances."""
+        B, G = self.inverse[: self.n_local], self.inverse[self.n_local :]
+        of_kernels = np.einsum("ij,jk,ik->", B, local, B)
+        return 0.5 * float(of_kernels + np.einsum("ij,jk,ik->", G, wide, G))
 
     @property
     def log_normalizer(self) -> float:
@@ -213,18 +221,6 @@ class Shape(KernelShape):
         """The shape of points y = outer x."""
         return replace(self, factor=outer @ self.factor)
 
-    def scatter(self, pairs: Pairs, rows: Rows, shares: NDArray, column_totals: NDArray) -> NDArray:
-        """Weighted scatter of differences of points, shape (d, d)."""
-        outer = self.unit * self.factor
-        C = outer @ symmetric_scatter(pairs, rows, shares, column_totals) @ outer.T
-        return 0.5 * (C + C.T)
-
-    def penalty(self, local: NDArray, wide: NDArray) -> float:
-        """½ tr B_Lᵀ N_L B_L + ½ tr B_Gᵀ N_G B_G for what is added to both covariances."""
-        B, G = self.inverse[: self.n_local], self.inverse[self.n_local :]
-        of_kernels = np.einsum("ij,jk,ik->", B, local, B)
-        return 0.5 * float(of_kernels + np.einsum("ij,jk,ik->", G, wide, G))
-
 
 @dataclass(frozen=True)
 class DiagonalShape(KernelShape):
@@ -240,6 +236,7 @@ class DiagonalShape(KernelShape):
 
     widths: NDArray
     law: Law = GAUSSIAN
+    is_compact: ClassVar[bool] = True
 
     @property
     def factor(self) -> NDArray:  # type: ignore[override]

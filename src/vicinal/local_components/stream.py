@@ -69,7 +69,7 @@ class Stream:
     def shape(self) -> KernelShape:
         """Of the density, in the coordinates of the user."""
         frame = self.frame
-        return self.form.shape(frame.covariance_inward(self.learned)).moved(frame.factor)
+        return frame.shape(self.form, frame.covariance_inward(self.learned))
 
     @property
     def learned(self) -> NDArray:

@@ -21,10 +21,13 @@ _NEAR = (1e-9, 1e9)
 
 def check_features(model: "LocalComponents", n_features: int) -> None:
     """Refuse to go on from a covariance of other features."""
-    if _is_warm(model) and len(model._scatter) != n_features:
+    if not _is_warm(model):
+        return
+    before = model._density.shape.n_features
+    if before != n_features:
         raise ValueError(
-            f"warm_start=True goes on from a covariance of {len(model._scatter)} features, but X "
-            f"has {n_features}: set warm_start=False, or keep the features."
+            f"warm_start=True goes on from a covariance of {before} features, but X has "
+            f"{n_features}: set warm_start=False, or keep the features."
         )
 
 
@@ -49,8 +52,7 @@ def last_scatter(model: "LocalComponents", problem: LocalProblem) -> NDArray | N
     """Where EM ended in the fit before, in white coordinates, or None to begin anew."""
     if not _is_warm(model) or problem.penalty.is_all:
         return None
-    old = problem.form.restrict(problem.form.adopt(model._scatter))
-    start = problem.frame.covariance_inward(old)
+    start = problem.frame.adopted(problem.form, model._scatter)
     variances = start if start.ndim == 1 else np.linalg.eigvalsh(start)
     is_near = _NEAR[0] < variances.min() and variances.max() < _NEAR[1]
     return problem.form.restrict(start) if is_near else None

@@ -70,7 +70,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "gaussian_components_": "finite g D",
         "covariance_": "finite D D",
         "mean_": "finite D",
-        "_scatter": "finite D D or finite D",
+        "_scatter": "finite D D or finite D or finite p q",
         "offset_": "finite",
         "_density.points.X": "finite n D",
         "_penalty": "Penalty",
@@ -87,9 +87,10 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "points": "WeightedPoints",
         "points.X": "finite n D",
         "mean": "finite D",
-        "shape": "Shape|DiagonalShape",
+        "shape": "Shape|DiagonalShape|LowRankShape",
         "shape.factor": "finite D D",
         "shape.widths": "positive D",
+        "shape.directions": "finite r D",
     },
     "vicinal.local_components.mixture.density.MixtureDensity": {
         "points": "WeightedPoints",
@@ -110,6 +111,12 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "shape": "Shape",
         "shape.factor": "finite D D",
         "covariances": "finite n D D",
+    },
+    "vicinal.local_components.low_rank.LowRankShape": {
+        "directions": "finite r D",
+        "variances": "positive r",
+        "rest": "positive",
+        "law": "Gaussian|Student",
     },
     "vicinal.local_components.shapes.DiagonalShape": {
         "widths": "positive D",

@@ -24,6 +24,7 @@ TRUSTED = (
     "vicinal.local_components.equations.Form",
     "vicinal.local_components.estimator.LocalComponents",
     "vicinal.local_components.learning.Penalty",
+    "vicinal.local_components.low_rank.LowRankShape",
     "vicinal.local_components.mixture.density.MixtureDensity",
     "vicinal.local_components.per_point.PerPointDensity",
     "vicinal.local_components.shapes.DiagonalShape",
