@@ -575,7 +575,7 @@ class LocalComponents(
         )
         check_parameters(self, rows.shape[1])
         if matrix_width(self, *rows.shape) > MOST_COLUMNS:
-            check_width(rows.shape[1], "LocalComponents learns")
+            check_width(rows.shape[1], "LocalComponents learns", ", or set covariance='diag'")
         check_units(rows)
         weights = check_weights(sample_weight, rows)
         if weights is not None:

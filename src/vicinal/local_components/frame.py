@@ -49,7 +49,7 @@ class GlobalFrame:
     ) -> "GlobalFrame":
         """From points as the user has them; `variance` is added to that of every column."""
         if form.fits_a_span and len(points) < points.X.shape[1]:
-            return SpanFrame.of_points(points, form, variance)
+            return SpanFrame.of_points(points, variance)
         return cls.of_moments(*moments_for(form, points), form, variance)
 
     @classmethod
@@ -175,9 +175,7 @@ class SpanFrame(GlobalFrame):
     white: NDArray
 
     @classmethod
-    def of_points(
-        cls, points: WeightedPoints, form: Form, variance: float | NDArray
-    ) -> "SpanFrame":
+    def of_points(cls, points: WeightedPoints, variance: float | NDArray) -> "SpanFrame":
         """From points as the user has them; `variance` is added to that of every column."""
         mean, centered = _centered(points)
         variances = points.counts @ np.square(centered) / points.total + variance
