@@ -92,12 +92,10 @@ class MahalanobisMixin:
         ndarray of shape (n_pairs,)
         """
         check_is_fitted(self)
-        points, positions = split_pairs(pairs, X, self.components_.shape[1])
-        check_projection(
-            points, self.components_, squares=False, name="pairs" if X is None else "X"
-        )
+        points, positions = split_pairs(pairs, X, self._n_columns)
+        check_projection(points, self._stretches, squares=False, name="pairs" if X is None else "X")
         # Less their mean: an offset costs digits.
-        Z = times(points - points.mean(axis=0), self.components_.T) if len(points) else points
+        Z = self._mapped(points - points.mean(axis=0)) if len(points) else points
         return _norms(Z[positions[:, 0]] - Z[positions[:, 1]])
 
     def get_metric(self) -> MahalanobisMetric:
@@ -147,6 +145,20 @@ class MahalanobisMixin:
         """
         return -self.pair_distance(pairs, X)
 
+    @property
+    def _n_columns(self) -> int:
+        """Number of features."""
+        return self.components_.shape[1]
+
+    @property
+    def _stretches(self) -> NDArray:
+        """A matrix whose rows are, in sum, as large as those of the map."""
+        return self.components_
+
+    def _mapped(self, X: NDArray) -> NDArray:
+        """Points as the map has them."""
+        return times(X, self.components_.T)
+
 
 class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MahalanobisMixin):
     """A transformer by `components_`, which keeps the precision of its input."""
@@ -165,8 +177,8 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        check_projection(points, self.components_, squares=False)
-        return times(points, self.components_.T)
+        check_projection(points, self._stretches, squares=False)
+        return self._mapped(points)
 
     def to_sklearn(self) -> BaseEstimator:
         """The projection as a fitted transformer of scikit-learn alone.

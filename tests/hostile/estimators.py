@@ -27,6 +27,7 @@ _OURS = (
     "the neighborhood graph has",
     "no point has an impostor",
     "LocalComponents with regularization='auto': ",
+    "LocalComponents with covariance=",
 )
 
 # Words by which a message says what it is about, besides names of parameters.

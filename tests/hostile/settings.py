@@ -53,7 +53,8 @@ CHOICES = {
     },
     LocalComponents: {
         **_SEEDS,
-        "covariance": ["diag", "spherical", "low_rank", "local"],
+        "covariance": ["diag", "spherical", "low_rank", "local", "scott", "silverman", "isj", 0.3],
+        "warm_start": [True],
         "kernel": ["student"],
         "degrees_of_freedom": [0.1, 1.0, 1e6, 0.0],
         "gaussian": ["em", "search"],

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from neighborhood.cases import cases
 from numpy.testing import assert_allclose
 
-from vicinal.neighborhood import GAUSSIAN, Pairs, scatter, symmetric_scatter
+from vicinal.neighborhood import GAUSSIAN, Pairs, diagonal_scatter, scatter, symmetric_scatter
 from vicinal.neighborhood.oracle import OracleEngine, coefficient_matrix
 
 
@@ -34,6 +34,8 @@ def test_identity_holds_for_any_queries_and_keys(case, n_features):
     assert_allclose(result, expected, rtol=1e-9, atol=atol)
     both = symmetric_scatter(pairs, rows, coefficients, columns.total)
     assert_allclose(both, naive_scatter(C, Zq, Zk, Zq, Zk), rtol=1e-9, atol=atol * size)
+    squares = diagonal_scatter(pairs, rows, coefficients, columns.total)
+    assert_allclose(squares, np.diag(both), rtol=1e-9, atol=atol * size)
 
 
 def test_one_set_of_points_needs_one_product():

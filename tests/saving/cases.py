@@ -65,6 +65,8 @@ CASES = {
     "local diag": lambda: local(covariance="diag").fit(X, sample_weight=WEIGHTS),
     "local spherical": lambda: local(covariance="spherical", early_stopping=True).fit(X),
     "local low rank": lambda: local(covariance="low_rank", rank=1, random_state=3).fit(X),
+    "local given": lambda: LocalComponents(covariance=[0.1] * X.shape[1]).fit(X),
+    "local rule": lambda: LocalComponents(covariance="scott", kernel="student").fit(X),
     "local each": lambda: local(covariance="local", smoothing=20).fit(X),
     "local search": lambda: local(gaussian="search", regularization="auto", random_state=0).fit(X),
     "local two penalties": lambda: local(gaussian="em", regularization=(0.1, 0.2)).fit(X),

@@ -27,5 +27,4 @@ class FitSupport:
     def _forget(self, *names: str) -> None:
         """Drop attributes of an earlier fit."""
         for name in names:
-            if hasattr(self, name):
-                delattr(self, name)
+            vars(self).pop(name, None)

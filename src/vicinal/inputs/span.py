@@ -44,11 +44,11 @@ def check_components(n_components: int | None, n_rows: int, rank: int) -> None:
         )
 
 
-def check_width(n_columns: int, who: str) -> None:
-    """Refuse at once what would take hours and gigabytes."""
+def check_width(n_columns: int, who: str, instead: str = "") -> None:
+    """Refuse at once what would take hours and gigabytes, and say what to do `instead`."""
     if n_columns > MOST_COLUMNS:
         raise ValueError(
             f"X has {n_columns} columns, and {who} a matrix of all pairs of columns, which takes "
             f"{8e-9 * n_columns**2:.1f} GB and minutes for every update: reduce X to {MOST_COLUMNS}"
-            " columns or fewer first, for example with sklearn.decomposition.PCA."
+            f" columns or fewer first, for example with sklearn.decomposition.PCA{instead}."
         )

@@ -1,6 +1,6 @@
 """What an estimator tells of its density, which may have several parts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,24 +8,92 @@ from numpy.typing import NDArray
 
 from vicinal.local_components.density import Density
 from vicinal.local_components.mixture.density import MixtureDensity
+from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Engine
 
-__all__ = ["attributes_of", "part_probabilities"]
+__all__ = ["MATRICES", "DensityMapMixin", "attributes_of", "part_probabilities"]
+
+
+def _components(density: Density) -> NDArray:
+    return density.shape.round_map.astype(density.points.X.dtype)
+
+
+def _part_covariances(density: Density) -> NDArray:
+    return np.stack([part.shape.covariance for part in _parts(density)[0]])
+
+
+# Matrices of a density, which some shapes do without, by the names that users know.
+MATRICES: dict[str, Callable[[Density], NDArray]] = {
+    "covariance_": lambda density: density.shape.covariance,
+    "components_": _components,
+    "mixture_covariances_": _part_covariances,
+}
+
+
+class _Made:
+    """An attribute of a fitted model that is made when it is asked for, unless the fit set it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self
+        if "_density" not in vars(model):
+            raise AttributeError(f"{owner.__name__} has {self.name} once it is fitted.")
+        return MATRICES[self.name](model._density)
+
+
+class DensityMapMixin(LinearMapMixin):
+    """The map to coordinates in which kernels are round, without its matrix where none is needed.
+
+    A fit sets the attributes of a shape that is a matrix. Those of other shapes are made whenever
+    they are asked for.
+    """
+
+    _density: Density
+    covariance_ = _Made()
+    components_ = _Made()
+    mixture_covariances_ = _Made()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_density" in vars(self)
+
+    @property
+    def _is_compact(self) -> bool:
+        return self._density.shape.is_compact
+
+    @property
+    def _n_columns(self) -> int:
+        return self._density.shape.n_features
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._density.shape.n_local
+
+    @property
+    def _stretches(self) -> NDArray:
+        return self._density.shape.stretches if self._is_compact else self.components_
+
+    def _mapped(self, X: NDArray) -> NDArray:
+        if not self._is_compact:
+            return super()._mapped(X)
+        dtype = np.result_type(X, self._density.points.X)
+        return self._density.shape.coordinates(X).astype(dtype, copy=False)
 
 
 def attributes_of(density: Density) -> dict[str, Any]:
     """All that transform and the density need, by the names that users know."""
     shape, dtype = density.shape, density.points.X.dtype
-    n_local = shape.n_local
+    is_matrix = not shape.is_compact
     return {
-        "covariance_": shape.covariance,
-        "components_": shape.round_map.astype(dtype),
-        "gaussian_components_": shape.inverse[n_local:].astype(dtype),
-        "n_gaussian_": len(shape.factor) - n_local,
+        "gaussian_components_": shape.gaussian_map.astype(dtype),
+        "n_gaussian_": shape.n_features - shape.n_local,
         "mean_": density.mean,
-        "n_features_in_": len(shape.factor),
+        "n_features_in_": shape.n_features,
         "_density": density,
         **_of_parts(*_parts(density)),
+        **{name: matrix(density) for name, matrix in MATRICES.items() if is_matrix},
     }
 
 
@@ -48,6 +116,5 @@ def _of_parts(parts: Sequence[Density], weights: NDArray) -> dict[str, Any]:
         "n_mixture_": len(parts),
         "mixture_weights_": weights,
         "mixture_means_": np.stack([part.mean for part in parts]),
-        "mixture_covariances_": np.stack([shape.covariance for shape in shapes]),
-        "mixture_n_gaussian_": np.array([len(one.factor) - one.n_local for one in shapes]),
+        "mixture_n_gaussian_": np.array([one.n_features - one.n_local for one in shapes]),
     }

@@ -16,6 +16,7 @@ from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.units import SQUARES, check_spread
 from vicinal.local_components.bounds import constant_column, refuse_unbounded
 from vicinal.local_components.equations import STRUCTURES, Form
+from vicinal.local_components.given import RULES, check_given, is_given
 from vicinal.local_components.learning import Penalty
 from vicinal.local_components.mixture.checks import check_mixture
 from vicinal.local_components.settings import LocalSettings
@@ -34,7 +35,7 @@ __all__ = [
 # Largest regularization, as a multiple of the square of the widest column.
 _MOST_PENALTY = 1e50
 
-COVARIANCES = (*STRUCTURES, "local", "auto")
+COVARIANCES = (*STRUCTURES, "local", "auto", *RULES)
 
 # What `partial_fit` can do, the first being what it would be set to.
 _STREAMING: dict[str, tuple[Any, ...]] = {
@@ -47,7 +48,10 @@ _STREAMING: dict[str, tuple[Any, ...]] = {
 
 def check_parameters(settings: LocalSettings, n_features: int) -> None:
     """Raise an error that names the argument, its value and what to do."""
-    check_choice("covariance", settings.covariance, COVARIANCES)
+    if is_given(settings.covariance):
+        check_given(settings, n_features)
+    else:
+        check_choice("covariance", settings.covariance, COVARIANCES)
     check_choice("kernel", settings.kernel, GAUSSIAN_MIXTURES)
     law = law_named(settings.kernel, degrees_of_freedom=settings.degrees_of_freedom)
     if settings.gaussian is not None:
@@ -56,6 +60,7 @@ def check_parameters(settings: LocalSettings, n_features: int) -> None:
     _check_regularization(settings)
     check_flag("accelerate", settings.accelerate)
     check_flag("early_stopping", settings.early_stopping)
+    check_flag("warm_start", settings.warm_start)
     check_share("validation_fraction", settings.validation_fraction)
     check_nonnegative("tol", settings.tol)
     check_count("reservoir_size", settings.reservoir_size, 2)
@@ -68,13 +73,20 @@ def check_parameters(settings: LocalSettings, n_features: int) -> None:
         check_choice("smoothing", settings.smoothing, ("auto",))
     else:
         check_count("smoothing", settings.smoothing, 1)
-    _check_together(settings)
-    _check_law(settings, law)
+    if not is_given(settings.covariance):
+        _check_together(settings)
+        _check_law(settings, law)
     check_mixture(settings)
+    _check_warm_start(settings)
 
 
 def check_streaming(settings: LocalSettings) -> bool:
-    """Refuse in `partial_fit` what only a whole data set can give."""
+    """Refuse in `partial_fit` what only a whole data set can give, and what nobody learns."""
+    if is_given(settings.covariance):
+        raise ValueError(
+            "partial_fit learns a covariance from rows as they come, but covariance is given or by "
+            "a rule. Use fit, or covariance='full'."
+        )
     for name, values in _STREAMING.items():
         value = getattr(settings, name)
         if value not in values:
@@ -140,7 +152,7 @@ def _check_rank(settings: LocalSettings, n_features: int) -> None:
     if settings.rank is None:
         return
     check_count("rank", settings.rank, 1, n_features, " (the number of features)")
-    if settings.covariance != "low_rank":
+    if is_given(settings.covariance) or settings.covariance != "low_rank":
         raise ValueError(
             f"rank={settings.rank} is for covariance='low_rank', but covariance="
             f"{settings.covariance!r}: set one of them."
@@ -192,6 +204,22 @@ def _check_together(settings: LocalSettings) -> None:
                     f"{name}={value} cannot be combined with {other}={getattr(settings, other)!r}: "
                     "drop one of them."
                 )
+
+
+def _check_warm_start(settings: LocalSettings) -> None:
+    """Refuse to go on from what one covariance does not tell."""
+    if not settings.warm_start:
+        return
+    if settings.n_mixture != 1:
+        raise ValueError(
+            f"warm_start=True goes on from one covariance, and n_mixture={settings.n_mixture!r} "
+            "has several: set warm_start=False, or n_mixture=1."
+        )
+    if isinstance(settings.covariance, str) and settings.covariance in ("local", "auto"):
+        raise ValueError(
+            "warm_start=True goes on from one covariance of a known shape, which covariance="
+            f"{settings.covariance!r} does not have: set warm_start=False, or covariance='full'."
+        )
 
 
 def _check_law(settings: LocalSettings, law: Law) -> None:

@@ -152,7 +152,9 @@ def decide(
     if material.copies_count and len(distinct) > 1:
         distinct, _ = distinct_points(distinct)
     if by_folds:
-        warn_of_oddities(settings, distinct, Columns.of(distinct, Form()))
+        structure = Form(settings.covariance)
+        looked_at = Columns.of(distinct, structure if structure.is_diagonal else Form())
+        warn_of_oddities(settings, distinct, looked_at)
     choosing = _Choosing(settings, material.points, distinct.some(MOST_POINTS, rng), engine_for)
     with stage("LocalComponents, choosing", N_TRIALS * len(candidates), settings.verbose) as tell:
         tried = [choosing.decision(*candidate, tell) for candidate in candidates]

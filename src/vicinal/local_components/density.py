@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
-from vicinal.local_components.equations import Shape, each_left_out, log_density
+from vicinal.local_components.equations import each_left_out, log_density
+from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine, Pairs
 
 __all__ = ["Density", "ParzenDensity"]
@@ -28,7 +29,7 @@ class Density(Protocol):
         ...
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> KernelShape:
         """The one kernels share, or are held to."""
         ...
 
@@ -63,12 +64,12 @@ class ParzenDensity:
         Centers of the kernels, as the user has them.
     mean : ndarray of shape (d,)
         μ, of the Gaussian part.
-    shape : Shape
+    shape : KernelShape
     """
 
     points: WeightedPoints
     mean: NDArray
-    shape: Shape
+    shape: KernelShape
 
     def log_density(self, X: NDArray, engine: Engine) -> NDArray:
         """Logarithm of the density, shape (n,)."""
@@ -113,7 +114,7 @@ class ParzenDensity:
         return self.shape.coordinates(X - self.mean)
 
     def _points(self, Z: NDArray) -> NDArray:
-        return Z @ self.shape.factor.T + self.mean
+        return self.shape.points(Z) + self.mean
 
 
 def draw_centers(points: WeightedPoints, n: int, rng: np.random.RandomState) -> NDArray:

@@ -11,16 +11,22 @@ a pair once more, by the expected precision of its Gaussian, -2k'/k in the units
 times that is what engines call a slope, and all else stays as it is.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, norm, svd
+from scipy.linalg import eigh
 
 from vicinal.inputs.points import WeightedPoints
-from vicinal.neighborhood import GAUSSIAN, Engine, Law, Pairs, Rows, symmetric_scatter, times
+from vicinal.local_components.low_rank import (
+    SpanShape,
+    is_packed,
+    low_rank_plus_scalar,
+    unpacked,
+)
+from vicinal.local_components.shapes import DiagonalShape, KernelShape, Shape
+from vicinal.neighborhood import GAUSSIAN, Engine, Law, Pairs, Rows
 
 __all__ = [
     "STRUCTURES",
@@ -42,99 +48,6 @@ _AS_WIDE_AS_THE_DATA = 1.0 + 1e-10
 
 
 @dataclass(frozen=True)
-class Shape:
-    """The map from round coordinates to points, x = F z, and how many of them are local.
-
-    Attributes
-    ----------
-    factor : ndarray of shape (d, d)
-        F = B⁻ᵀ for the paper's B = (B_L, B_G).
-    n_local : int
-        Number of Parzen coordinates, which come first; the others are Gaussian.
-    law : Law
-        Of the kernels.
-    """
-
-    factor: NDArray
-    n_local: int
-    law: Law = GAUSSIAN
-
-    @classmethod
-    def of(cls, covariance: NDArray, law: Law = GAUSSIAN) -> "Shape":
-        """Kernels of that covariance (of a law, its scale matrix), without a Gaussian part."""
-        return cls(np.linalg.cholesky(covariance), len(covariance), law)
-
-    @cached_property
-    def units(self) -> NDArray:
-        """Widths of the density along the features, √diag Σ, shape (d,)."""
-        return norm(self.factor, axis=1)
-
-    @cached_property
-    def balanced(self) -> NDArray:
-        """F with every feature in units of its own, shape (d, d): all that needs to be inverted."""
-        return self.factor / self.units[:, None]
-
-    @cached_property
-    def inverse(self) -> NDArray:
-        """Bᵀ: local rows first."""
-        return np.linalg.inv(self.balanced) / self.units
-
-    @property
-    def covariance(self) -> NDArray:
-        """F Fᵀ: of the kernels in local directions, of the data in Gaussian ones."""
-        return self.factor @ self.factor.T
-
-    @property
-    def round_map(self) -> NDArray:
-        """Bᵀ_L, or the symmetric root of Σ⁻¹ in features of width 1, shape (n_local, d).
-
-        The latter where all directions are local: of all maps to round coordinates the one with
-        each of them closest to its feature, whatever the units of features are. From F, as
-        Σ = F Fᵀ has the square of its condition.
-        """
-        if self.n_local < len(self.factor):
-            rows = self.inverse[: self.n_local]
-            # Eigenvectors have any sign: that of the feature which counts most is to be positive.
-            most = np.abs(rows * self.units).argmax(axis=1)
-            return rows * np.sign(np.take_along_axis(rows, most[:, None], axis=1))
-        directions, widths, _ = svd(self.balanced)
-        return (directions / widths) @ directions.T / self.units
-
-    @property
-    def log_volume(self) -> float:
-        """log |det F|."""
-        return float(np.linalg.slogdet(self.balanced)[1] + np.log(self.units).sum())
-
-    @property
-    def log_normalizer(self) -> float:
-        """log of |det B| (2π)^(-d/2), or of what the law has for its part of that power."""
-        n_gaussian = len(self.factor) - self.n_local
-        local = self.law.log_normalizer(self.n_local) - self.n_local * np.log(self.unit)
-        return float(local) - 0.5 * n_gaussian * float(np.log(2.0 * np.pi)) - self.log_volume
-
-    @property
-    def unit(self) -> float:
-        """What round coordinates are divided by for the law: √2 for exp(-s)."""
-        return float(np.sqrt(self.law.squared_width))
-
-    def coordinates(self, X: NDArray) -> NDArray:
-        """Z = X B, shape (n, d)."""
-        return times(X.astype(np.float64, copy=False), self.inverse.T)
-
-    def for_law(self, X: NDArray) -> NDArray:
-        """Round coordinates in which kernels are k(s), shape (n, d)."""
-        return self.coordinates(X) / self.unit
-
-    def log_gaussian(self, Z: NDArray) -> NDArray:
-        """Exponent of the Gaussian part, -½ |B_Gᵀ (x - μ)|², shape (n,)."""
-        return -0.5 * np.square(Z[:, self.n_local :]).sum(axis=1)
-
-    def moved(self, outer: NDArray) -> "Shape":
-        """The shape of points y = outer x."""
-        return replace(self, factor=outer @ self.factor)
-
-
-@dataclass(frozen=True)
 class Form:
     """What a density may look like; turns expected scatters into shapes (the M-step).
 
@@ -149,6 +62,8 @@ class Form:
         Of the kernels.
     least_local : int
         Directions that are local even where all are as wide as the data.
+    n_features : int
+        For "low_rank": dimensions, of which coordinates may be those in a span alone.
     """
 
     structure: str = "full"
@@ -156,20 +71,41 @@ class Form:
     gaussian: bool = False
     law: Law = GAUSSIAN
     least_local: int = 1
+    n_features: int = 0
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether covariances are variances of the columns, and held as such, shape (d,)."""
+        return self.structure in ("diag", "spherical")
+
+    @property
+    def fits_a_span(self) -> bool:
+        """Whether few rows are all that need be looked at, and one coordinate beside them."""
+        return self.structure == "low_rank" and not self.law.knows_dimension
+
+    def adopt(self, covariance: NDArray) -> NDArray:
+        """A covariance of any structure as this one holds it, shape (d, d) or (d,)."""
+        if is_packed(covariance):
+            covariance = unpacked(covariance).covariance
+        if self.is_diagonal:
+            return covariance if covariance.ndim == 1 else np.diag(covariance)
+        return covariance if covariance.ndim == 2 else np.diag(covariance)
 
     def restrict(self, covariance: NDArray) -> NDArray:
         """The covariance of this structure with the least log |Σ| + tr Σ⁻¹ C."""
-        if self.structure == "full":
-            return covariance
+        held = self.adopt(covariance)
         if self.structure == "low_rank":
-            return _low_rank_plus_scalar(covariance, self.rank)
-        variances = np.diag(covariance)
-        if self.structure == "spherical":
-            variances = np.full(len(variances), variances.mean())
-        return np.diag(variances)
+            return low_rank_plus_scalar(held, self.rank, self._n_more(held))
+        return np.full(len(held), held.mean()) if self.structure == "spherical" else held
 
-    def shape(self, scatter: NDArray) -> Shape:
-        """Where an M-step arrives, in coordinates in which the data as a whole are white.
+    def shape(self, scatter: NDArray) -> KernelShape:
+        """Where an M-step arrives, in coordinates in which the data as a whole are white."""
+        if self.is_diagonal:
+            return DiagonalShape(np.sqrt(self.restrict(scatter)), self.law)
+        return self.full_shape(scatter)
+
+    def full_shape(self, scatter: NDArray) -> Shape:
+        """Where an M-step arrives for covariances that are held as matrices.
 
         With a Gaussian part this is proposition 1 for M₁ = I: directions in
         which C_L is as wide as the data are Gaussian, but for `least_local` of them.
@@ -180,18 +116,28 @@ class Form:
             found = int(np.searchsorted(variances, _AS_WIDE_AS_THE_DATA))
             n_local = max(self.least_local, found)
             variances = np.append(variances[:n_local], np.ones(len(variances) - n_local))
-        return Shape(directions * np.sqrt(variances), n_local, self.law)
+        factor, n_more = directions * np.sqrt(variances), self._n_more(scatter)
+        if n_more:
+            return SpanShape(factor, n_local, self.law, n_more=n_more)
+        return Shape(factor, n_local, self.law)
+
+    def _n_more(self, covariance: NDArray) -> int:
+        """Directions for which the last coordinate stands beside its own."""
+        return max(0, self.n_features - len(covariance)) if self.fits_a_span else 0
 
 
 class ExpectedScatter(NamedTuple):
-    """Mean leave-one-out log-likelihood, and C_L = (1/n) Σ_ij λ_ij (x_i - x_j)(x_i - x_j)ᵀ."""
+    """Mean leave-one-out log-likelihood, and C_L = (1/n) Σ_ij λ_ij (x_i - x_j)(x_i - x_j)ᵀ.
+
+    Of shapes without a matrix, the diagonal of that.
+    """
 
     log_likelihood: float
     scatter: NDArray
 
 
 def expected_scatter(
-    shape: Shape,
+    shape: KernelShape,
     engine: Engine,
     queries: WeightedPoints,
     keys: WeightedPoints | None = None,
@@ -202,7 +148,7 @@ def expected_scatter(
 
     Parameters
     ----------
-    shape : Shape
+    shape : KernelShape
     engine : Engine
     queries : WeightedPoints
     keys : WeightedPoints, optional
@@ -222,13 +168,12 @@ def expected_scatter(
     weight = 2.0 / shape.law.squared_width * np.exp(rows.log_slope[0] - log_mass)
     share = (queries.counts * weight)[None, :]
     columns = engine.columns(pairs, shape.law, rows.log_slope, share, moments=False)
-    outer = shape.unit * shape.factor
-    C = outer @ symmetric_scatter(pairs, rows, share, columns.total) @ outer.T / queries.total
-    return ExpectedScatter(_mean(log_p, queries), 0.5 * (C + C.T))
+    C = shape.scatter(pairs, rows, share, columns.total) / queries.total
+    return ExpectedScatter(_mean(log_p, queries), C)
 
 
 def leave_one_out(
-    shape: Shape,
+    shape: KernelShape,
     engine: Engine,
     queries: WeightedPoints,
     keys: WeightedPoints,
@@ -240,13 +185,15 @@ def leave_one_out(
     return _mean(looked[2], queries)
 
 
-def each_left_out(shape: Shape, engine: Engine, points: WeightedPoints) -> NDArray:
+def each_left_out(shape: KernelShape, engine: Engine, points: WeightedPoints) -> NDArray:
     """Log-likelihood of every point under all others, its own copies left out, shape (n,)."""
     own = np.arange(len(points))
     return _look_around(shape, engine, points, points, own, copies_count=False, moments=False)[2]
 
 
-def log_density(shape: Shape, engine: Engine, queries: NDArray, points: WeightedPoints) -> NDArray:
+def log_density(
+    shape: KernelShape, engine: Engine, queries: NDArray, points: WeightedPoints
+) -> NDArray:
     """log of (2π)^(-d/2) |det B| exp(-½|B_Gᵀ(x-μ)|²) (1/n) Σ_j exp(-½|B_Lᵀ(x-x_j)|²), shape (n,).
 
     Queries and points are centered at μ.
@@ -266,7 +213,7 @@ def log_density(shape: Shape, engine: Engine, queries: NDArray, points: Weighted
 
 
 def _look_around(
-    shape: Shape,
+    shape: KernelShape,
     engine: Engine,
     queries: WeightedPoints,
     keys: WeightedPoints,
@@ -302,12 +249,3 @@ def _with_copies(log_mass: NDArray, copies: NDArray) -> NDArray:
     """Log mass of the other points and of a point's own copies."""
     with np.errstate(divide="ignore"):
         return np.logaddexp(log_mass, np.log(np.maximum(copies, 0.0)))
-
-
-def _low_rank_plus_scalar(covariance: NDArray, rank: int) -> NDArray:
-    """Leading directions as they are, one variance for all others (as in probabilistic PCA)."""
-    variances, directions = eigh(covariance)
-    rest = len(variances) - rank
-    if rest > 1:
-        variances[:rest] = variances[:rest].mean()
-    return (directions * variances) @ directions.T

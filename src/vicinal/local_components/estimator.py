@@ -1,6 +1,5 @@
 """LocalComponents: the estimator."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,41 +8,38 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.fitting import Outcome, run
-from vicinal.fitting.callbacks import CallbackSupport, ScikitLearnCallbacks, with_callbacks
+from vicinal.fitting import Outcome
+from vicinal.fitting.callbacks import CallbackSupport, with_callbacks
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights
 from vicinal.inputs.points import WeightedPoints
-from vicinal.inputs.span import check_width
-from vicinal.inputs.splits import MOST_VALIDATION_KEYS
+from vicinal.inputs.span import MOST_COLUMNS, check_width
 from vicinal.inputs.units import check_projection, check_units
-from vicinal.local_components.attributes import attributes_of, part_probabilities
+from vicinal.local_components.attributes import (
+    MATRICES,
+    DensityMapMixin,
+    attributes_of,
+    part_probabilities,
+)
 from vicinal.local_components.checks import (
-    check_bound,
     check_columns,
     check_parameters,
     check_penalty,
     check_streaming,
     check_total,
 )
-from vicinal.local_components.decision import Decision, Material, decide, divided
+from vicinal.local_components.decision import Decision
 from vicinal.local_components.density import Density, ParzenDensity
-from vicinal.local_components.frame import GlobalFrame
-from vicinal.local_components.learning import LocalProblem, Penalty
+from vicinal.local_components.fit import fit_shared
+from vicinal.local_components.given import is_given, matrix_width
+from vicinal.local_components.given_fit import fit_given
+from vicinal.local_components.learning import Penalty
 from vicinal.local_components.mixture.fit import fit_mixture
 from vicinal.local_components.modes import find_modes
 from vicinal.local_components.outliers import DensityOutlierMixin, offset_of
 from vicinal.local_components.per_point import PerPointDensity
-from vicinal.local_components.per_point_fit import fit_per_point
-from vicinal.local_components.plan import (
-    MOST_LEFT_OUT,
-    Plan,
-    mean_leave_one_out,
-    plain_penalty,
-)
-from vicinal.local_components.refining import refined
+from vicinal.local_components.plan import Plan, mean_leave_one_out, plain_penalty
 from vicinal.local_components.stream import Stream
-from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Engine, Workload, choose_engine
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
@@ -60,7 +56,7 @@ class LocalComponents(
     CallbackSupport,
     FitSupport,
     DensityOutlierMixin,
-    LinearMapMixin,
+    DensityMapMixin,
     RepresentationMixin,
     SavedStateMixin,
     BaseEstimator,
@@ -74,12 +70,20 @@ class LocalComponents(
 
     Parameters
     ----------
-    covariance : {"full", "diag", "spherical", "low_rank", "local", "auto"}, default="full"
+    covariance : {"full", "diag", "spherical", "low_rank", "local", "auto", "scott", \
+            "silverman", "isj"}, float or array-like, default="full"
         Shape of the kernels. "low_rank": of rank `rank` plus a multiple of the
         identity. "local": one for every point (Manifold Parzen windows), like that
         of the points around it; where clusters differ in shape. "auto": the one of
         "full", "diag", "spherical" and, up to 50 features, "local" under which rows
         held back are likeliest (`recipe_`); several times as long.
+
+        Or their covariance (of Student's kernels, the scale matrix), which is kept as it
+        is, so that nothing is learned or chosen: a number, the variance along every
+        feature; an array of shape (n_features,), one variance for each; or one of
+        shape (n_features, n_features). A rule makes it of the rows: "scott" and "silverman"
+        are those of ``scipy.stats.gaussian_kde``, a share of the covariance of the data; "isj",
+        the improved rule of Sheather and Jones [4]_, sees clusters, and is for one feature.
     kernel : {"gaussian", "student"}, default="gaussian"
         "student": kernels are Student's t of `degrees_of_freedom`, mixtures of
         Gaussians of many widths: far points stay likely, and a few of them do not
@@ -113,7 +117,8 @@ class LocalComponents(
         covariance; with ``covariance="local"`` it is that of the shared one. "auto":
         a share of the variance of each column, so that units do not matter, under
         which rows of up to five folds (of 5000 rows, if there are more) are likeliest;
-        or nothing but that variance, if learning makes them less likely. About ten
+        or nothing but that variance, if learning makes them less likely. With a
+        covariance that is given or by a rule, nothing is added or chosen. About ten
         times as long as without a choice, three to four times with thousands of rows.
         It takes any rows (see Notes).
     contamination : float or "auto", default="auto"
@@ -149,6 +154,10 @@ class LocalComponents(
         the end (not with ``covariance="local"``).
     validation_fraction : float, default=0.1
         Share of the rows held back by `early_stopping`; at most 5000.
+    warm_start : bool, default=False
+        Start from the covariance of the previous fit, and keep the penalty that was chosen
+        there (and the Gaussian directions, without another search). Not for mixtures,
+        nor with ``covariance="local"`` or "auto".
     reservoir_size : int, default=10000
         Points that `partial_fit` keeps as centers of kernels.
     engine : {"auto", "blocked", "fused", "tree", "adaptive"}, default="auto"
@@ -170,12 +179,15 @@ class LocalComponents(
     covariance_ : ndarray of shape (n_features, n_features)
         Σ, of the kernels; in Gaussian directions, of the data. With
         ``covariance="local"`` the shared one, with ``kernel="student"`` their scale
-        matrix.
+        matrix. With "diag", "spherical", "low_rank" or variances that are given it is made
+        whenever it is asked for, as is `components_`: nothing else needs a matrix of all pairs
+        of features (but for "low_rank" where there are more rows than features, and in
+        `partial_fit`, and for `modes`).
     components_ : ndarray of shape (n_local, n_features)
         Map to coordinates in which the kernels are round. Without a Gaussian
         part each coordinate is as close as can be to the feature it comes from,
-        whatever its units (ZCA-cor [3]_); else Bᵀ_L of the local directions, the
-        narrowest first.
+        whatever its units (ZCA-cor [3]_; with "low_rank", where all have one unit, ZCA);
+        else Bᵀ_L of the local directions, the narrowest first.
     gaussian_components_ : ndarray of shape (n_gaussian_, n_features)
         Bᵀ_G: map to coordinates in which the data are a standard Gaussian.
     n_gaussian_ : int
@@ -202,16 +214,16 @@ class LocalComponents(
         Of a mixture, means over the features, which may have them in units of their
         own.
     recipe_ : dict
-        "covariance", "gaussian" and "regularization" (ν_L) that were fitted. Not of a
-        mixture.
+        "covariance" ("given" if it was), "gaussian" and "regularization" (ν_L) that were
+        fitted. Not of a mixture.
     path_ : dict of str to ndarray
         "regularization": what was tried for ν_L, as a share; "score": mean
         log-likelihood of the rows held back. Only where something was chosen.
     loo_log_likelihood_ : float
         Mean leave-one-out log-likelihood of the training points; of 2000 of them
         after stochastic EM, and among 20 000 where there are more; of 100 that are kept
-        after `partial_fit`. With ``regularization="auto"`` a row is left out with all
-        of its copies.
+        after `partial_fit`. With ``regularization="auto"``, or where nothing is learned, a
+        row is left out with all of its copies.
     validation_score_ : float
         Mean log-likelihood of the rows held back. Only with `early_stopping`.
     offset_ : float
@@ -245,8 +257,9 @@ class LocalComponents(
     values of a column repeat, δ apart or more, kernels have a variance there of δ²/12
     at least (or of a tenth of the column's, if that is less). In a constant column they
     have a standard deviation of 0.1. Where columns are linearly dependent, or n ≤ 2d - 2,
-    they have one of at least 0.01 times that of each column. One or two different
-    rows have kernels as wide as their columns.
+    they have one of at least 0.01 times that of each column, unless they are diagonal.
+    One or two different rows have kernels as wide as their columns. Rules do the same
+    for constant and for dependent columns.
 
     Above 20 000 rows, unless `batch_size` or `n_neighbors` is set, EM learns from a sample
     of 20 000 (of 10 000 if there are more than 20 features); then stochastic EM goes on
@@ -256,7 +269,8 @@ class LocalComponents(
 
     At least one direction is local, even where all look Gaussian.
 
-    `sample_weight` counts copies: weight k is the same as k rows.
+    `sample_weight` counts copies: weight k is the same as k rows. Only rules for the
+    covariance count rows as SciPy does, by their effective number (Σw)² / Σw².
 
     References
     ----------
@@ -264,6 +278,8 @@ class LocalComponents(
     .. [2] P. Vincent, Y. Bengio. "Manifold Parzen windows". NIPS 2002.
     .. [3] A. Kessy, A. Lewin, K. Strimmer. "Optimal whitening and decorrelation".
        The American Statistician 2018.
+    .. [4] Z. Botev, J. Grotowski, D. Kroese. "Kernel density estimation via diffusion".
+       Annals of Statistics 2010.
 
     Examples
     --------
@@ -281,16 +297,25 @@ class LocalComponents(
     >>> model = LocalComponents(gaussian="search").fit(X)
     >>> print(f"{model.loo_log_likelihood_:.4f}", model.n_gaussian_)
     -1.5696 1
+
+    Among widths, rules and shapes a grid search finds the one that makes rows held back
+    likeliest, by `score`:
+
+    >>> from sklearn.model_selection import GridSearchCV, KFold
+    >>> choices = {"covariance": [0.01, 0.1, 1.0, "scott", "diag"]}
+    >>> folds = KFold(3, shuffle=True, random_state=0)
+    >>> GridSearchCV(LocalComponents(), choices, cv=folds).fit(X).best_params_
+    {'covariance': 'diag'}
     """
 
-    components_: NDArray
     _density: Density
     _penalty: Penalty
+    _scatter: NDArray
 
     def __init__(
         self,
         *,
-        covariance: str = "full",
+        covariance: Any = "full",
         kernel: str = "gaussian",
         degrees_of_freedom: float = 3.0,
         gaussian: str | None = None,
@@ -307,6 +332,7 @@ class LocalComponents(
         tol: float = 1e-8,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
+        warm_start: bool = False,
         reservoir_size: int = 10_000,
         engine: str = "auto",
         tolerance: float = 0.0,
@@ -331,6 +357,7 @@ class LocalComponents(
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
         self.reservoir_size = reservoir_size
         self.engine = engine
         self.tolerance = tolerance
@@ -358,90 +385,17 @@ class LocalComponents(
         self : LocalComponents
         """
         is_mixture = self.n_mixture != 1
-        may_be_one = isinstance(self.regularization, str) and not is_mixture
+        is_auto = isinstance(self.regularization, str) and not is_mixture
+        may_be_one = is_auto or is_given(self.covariance)
         points = self._checked(X, sample_weight, at_least=1 if may_be_one else 2, reset=True)
         if not may_be_one:
             check_total(points.total)
         rng = self._generator()
         if is_mixture:
             return fit_mixture(self, points, rng)
-        material = Material.of(self, points, rng)
-        decision = decide(self, material, self._choose_engine, rng)
-        plan, penalty = decision.plan, decision.penalty
-        engine = self._choose_engine(plan.work)
-        check_penalty(self, penalty, points)
-        check_bound(self, points, plan.form, penalty)
-        learning, held = divided(self, material.points, rng)
-        check_columns(self, learning, penalty)
-        frame = GlobalFrame.of(learning, plan.form, penalty.global_variances)
-        problem = LocalProblem(learning, frame, plan.form, penalty, engine, material.copies_count)
-
-        def density(scatter: NDArray) -> ParzenDensity:
-            return ParzenDensity(points, frame.mean, problem.shape(scatter))
-
-        def fitted(scatter: NDArray) -> dict[str, Any]:
-            return self._fitted_attributes(density(scatter))
-
-        listeners = ScikitLearnCallbacks(self, plan.max_iter, points.X, None, fitted)
-        outcome = self._run_shared(problem, plan, held, listeners, rng)
-        reached = outcome.parameters
-        if material.is_sample:
-            reached = refined(problem, reached, points, rng, self.verbose)
-        shared = density(reached)
-        check_bound(self, points, plan.form, penalty, shared.shape.n_local)
-        self._forget("_stream", "local_covariances_", "smoothing_", "path_")
-        self._take(outcome, fitted(reached))
-        self._take_decision(decision)
-        self._scatter = frame.covariance_outward(reached)
-        explained = replace(shared, points=points.some(MOST_VALIDATION_KEYS, rng))
-        if not material.is_sample:
-            explained = replace(shared, points=material.points)
-        most = MOST_LEFT_OUT if plan.batching or material.is_sample else None
-        self.loo_log_likelihood_ = mean_leave_one_out(
-            explained, engine, rng, most, material.copies_count
-        )
-        if decision.covariance == "local":
-            self._fit_per_point(
-                replace(material, points=learning), held, shared, decision.smoothing
-            )
-        self._set_offset(rng)
-        listeners.close(reached)
-        return self
-
-    def _run_shared(
-        self,
-        problem: LocalProblem,
-        plan: Plan,
-        held: WeightedPoints | None,
-        listeners: ScikitLearnCallbacks,
-        rng: np.random.Generator,
-    ) -> Outcome:
-        """EM for the covariance that all kernels share."""
-        return run(
-            problem.solver(plan.accelerate, plan.batching, rng),
-            plan.start(problem),
-            max_iter=plan.max_iter,
-            tol=None if plan.is_scheduled else self.tol,
-            origin=-problem.frame.log_volume,
-            validation=None if held is None else plan.validation(problem, held, rng),
-            scheduled=plan.is_scheduled,
-            callbacks=[listeners],
-            name="LocalComponents",
-            verbose=self.verbose,
-        )
-
-    def _fit_per_point(
-        self,
-        material: Material,
-        held: WeightedPoints | None,
-        shared: ParzenDensity,
-        smoothing: int | None,
-    ) -> None:
-        """A covariance for every point, from the shared one."""
-        found = fit_per_point(self, material, held, shared, smoothing, self._choose_engine)
-        self._take(found.outcome, self._fitted_attributes(found.density))
-        self.local_covariances_ = found.density.local_covariances
-        self.smoothing_, self.loo_log_likelihood_ = found.smoothing, found.log_likelihood
+        if is_given(self.covariance):
+            return fit_given(self, points, rng)
+        return fit_shared(self, points, rng)
 
     @available_if(check_streaming)
     @on_own_threads
@@ -469,7 +423,7 @@ class LocalComponents(
         -------
         self : LocalComponents
         """
-        is_fitted, goes_on = hasattr(self, "components_"), hasattr(self, "_stream")
+        is_fitted, goes_on = hasattr(self, "_density"), hasattr(self, "_stream")
         points = self._checked(
             X, sample_weight, at_least=1 if is_fitted else 2, reset=not is_fitted
         )
@@ -494,8 +448,8 @@ class LocalComponents(
         density = ParzenDensity(stream.points, stream.mean, stream.shape)
         stale = ("local_covariances_", "smoothing_", "converged_", "path_", "recipe_")
         self._forget("validation_score_", *stale)
-        for name, value in self._fitted_attributes(density).items():
-            setattr(self, name, value)
+        self._adopt(self._fitted_attributes(density))
+        self._scatter, self._penalty = stream.learned, stream.penalty
         self.regularization_ = (stream.penalty.global_, stream.penalty.local)
         self.n_iter_ = len(stream.objectives)
         self.history_ = {"objective": np.array(stream.objectives)}
@@ -601,7 +555,7 @@ class LocalComponents(
         starts = self._density.points.X
         if X is not None:
             starts = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-            check_projection(starts, self._density.shape.inverse, squares=True)
+            check_projection(starts, self._density.shape.stretches, squares=True)
         engine = self._engine_for(starts)
         return find_modes(self._density, self.components_, starts, engine)
 
@@ -609,7 +563,7 @@ class LocalComponents(
         """Rows whose density is asked for."""
         check_is_fitted(self)
         queries = validate_data(self, X, dtype=np.float64, reset=False)
-        check_projection(queries, self._density.shape.inverse, squares=True)
+        check_projection(queries, self._density.shape.stretches, squares=True)
         return queries
 
     def _checked(
@@ -620,7 +574,8 @@ class LocalComponents(
             self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=reset
         )
         check_parameters(self, rows.shape[1])
-        check_width(rows.shape[1], "LocalComponents learns")
+        if matrix_width(self, *rows.shape) > MOST_COLUMNS:
+            check_width(rows.shape[1], "LocalComponents learns", ", or set covariance='diag'")
         check_units(rows)
         weights = check_weights(sample_weight, rows)
         if weights is not None:
@@ -645,18 +600,24 @@ class LocalComponents(
         return engine
 
     def _engine_for(self, queries: NDArray) -> Engine:
-        n_keys, d = self._density.points.X.shape
-        law, dtype = self._density.shape.law, self._density.points.X.dtype.name
+        return self._engine_of(self._density, queries, self._fitted_with)
+
+    def _engine_of(self, density: Density, queries: NDArray, asked: dict[str, Any]) -> Engine:
+        n_keys, d = density.points.X.shape
+        law, dtype = density.shape.law, density.points.X.dtype.name
         work = Workload(len(queries), n_keys, d, law=law, dtype=dtype)
-        asked = self._fitted_with
         return choose_engine(
             asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
         )[0]
 
     def _set_offset(self, rng: np.random.Generator) -> None:
         """The log-density of outliers."""
-        engine = self._engine_for(self._density.points.X)
-        self.offset_ = offset_of(self._density, self.contamination, engine, rng)
+        self.offset_ = self._offset(self._density, rng)
+
+    def _offset(self, density: Density, rng: np.random.Generator) -> float:
+        asked = self._parameters("engine", "tolerance")
+        engine = self._engine_of(density, density.points.X, asked)
+        return offset_of(density, self.contamination, engine, rng)
 
     def _take_decision(self, decision: Decision) -> None:
         """Keep what was settled before the fit."""
@@ -672,8 +633,17 @@ class LocalComponents(
         self._forget("validation_score_")
         if self.early_stopping:
             self.validation_score_ = outcome.validation
+        self._adopt(attributes)
+
+    def _adopt(self, attributes: dict[str, Any]) -> None:
+        """Take attributes, and forget matrices of an earlier fit."""
+        self._forget(*MATRICES)
         for name, value in attributes.items():
             setattr(self, name, value)
+
+    def _with_offset(self, density: Density, rng: np.random.Generator) -> dict[str, Any]:
+        """All that transform, the density and `predict` need."""
+        return {**self._fitted_attributes(density), "offset_": self._offset(density, rng)}
 
     def _fitted_attributes(self, density: Density) -> dict[str, Any]:
         """All that transform and the density need."""

@@ -8,16 +8,13 @@ from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_choice, check_weights
 from vicinal.inputs.points import WeightedPoints
-from vicinal.inputs.units import SQUARES, check_reach
-from vicinal.local_components.equations import Shape
+from vicinal.inputs.units import check_reach
 from vicinal.local_components.equations import log_density as equation
-from vicinal.neighborhood import GAUSSIAN_MIXTURES, Law, Workload, choose_engine, law_named
+from vicinal.local_components.given import given_shape
+from vicinal.neighborhood import GAUSSIAN_MIXTURES, Workload, choose_engine, law_named
 from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["log_density"]
-
-# Squares of the smallest and largest widths to compute with.
-_VARIANCES = tuple(bound * bound for bound in SQUARES[8])
 
 
 @on_own_threads
@@ -76,7 +73,7 @@ def log_density(
     law = law_named(
         check_choice("kernel", kernel, GAUSSIAN_MIXTURES), degrees_of_freedom=degrees_of_freedom
     )
-    shape = _shape(covariance, d, law)
+    shape = given_shape(covariance, d, law)
     counts = check_weights(weights, centers)
     if counts is not None:
         centers, counts = centers[counts > 0], counts[counts > 0]
@@ -84,32 +81,3 @@ def log_density(
     work = Workload(len(queries), len(centers), d, law=law)
     chosen, _ = choose_engine(engine, work, tolerance=tolerance)
     return equation(shape, chosen, queries - mean, WeightedPoints(centers - mean, counts))
-
-
-def _shape(covariance: Any, d: int, law: Law) -> Shape:
-    """Kernels of a covariance given as a number, (d,) or (d, d)."""
-    array = np.asarray(covariance, dtype=np.float64)
-    if array.ndim < 2 and array.shape in ((), (d,)):
-        array = np.diag(np.broadcast_to(array, d))
-    if array.shape != (d, d):
-        raise ValueError(
-            f"covariance has shape {np.shape(covariance)}, expected a number, ({d},) or ({d}, {d})."
-        )
-    if not _is_covariance(array):
-        raise ValueError(
-            f"covariance={covariance!r} must be symmetric and positive definite, with variances "
-            f"from {_VARIANCES[0]:g} to {_VARIANCES[1]:g}."
-        )
-    return Shape.of(array, law)
-
-
-def _is_covariance(array: NDArray) -> bool:
-    """Symmetric and positive definite to rounding, whatever the units of the features."""
-    variances = np.diag(array)
-    if not ((variances >= _VARIANCES[0]) & (variances <= _VARIANCES[1])).all():
-        return False
-    units = np.sqrt(variances)
-    correlations = array / units[:, None] / units
-    if not np.isfinite(correlations).all() or not np.allclose(correlations, correlations.T):
-        return False
-    return bool(np.linalg.eigvalsh(correlations)[0] > len(array) * np.finfo(float).eps)

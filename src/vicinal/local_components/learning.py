@@ -19,11 +19,11 @@ from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.local_components.bounds import collapse
 from vicinal.local_components.equations import (
     Form,
-    Shape,
     expected_scatter,
     log_density,
 )
 from vicinal.local_components.frame import GlobalFrame
+from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine
 
 __all__ = [
@@ -176,9 +176,9 @@ class LocalProblem:
         own = np.arange(n)
         return self._visit(scatter, self.white[own], self.white, own)
 
-    def shape(self, scatter: NDArray) -> Shape:
+    def shape(self, scatter: NDArray) -> KernelShape:
         """Shape of the density in the coordinates of the user."""
-        return self.form.shape(scatter).moved(self.frame.factor)
+        return self.frame.shape(self.form, scatter)
 
     def validation(
         self, held_back: WeightedPoints, every: int, patience: int | None, rng: np.random.Generator
@@ -206,7 +206,8 @@ class LocalProblem:
         self._check_alive(scatter)
         shape = self.form.shape(scatter)
         found = expected_scatter(shape, self.engine, queries, keys, own, self.copies_count)
-        value = found.log_likelihood - self.frame.log_volume - self._penalty_of(shape)
+        penalty = shape.penalty(self._local_penalty, self._global_penalty)
+        value = found.log_likelihood - self.frame.log_volume - penalty
         learned = 0.0 if self.penalty.is_all else found.scatter
         return value, self.form.restrict(learned + self._local_penalty)
 
@@ -223,13 +224,6 @@ class LocalProblem:
         inward = self.frame.inward
         return inward(self.points[positions]), inward(self.points[chosen]), own
 
-    def _penalty_of(self, shape: Shape) -> float:
-        """½ tr B_Lᵀ N_L B_L + ½ tr B_Gᵀ N_G B_G, ν I being N, of a shape in white coordinates."""
-        B, n_local = shape.inverse, shape.n_local
-        local = np.einsum("ij,jk,ik->", B[:n_local], self._local_penalty, B[:n_local])
-        wide = np.einsum("ij,jk,ik->", B[n_local:], self._global_penalty, B[n_local:])
-        return 0.5 * float(local + wide)
-
     @cached_property
     def _local_penalty(self) -> NDArray:
         """Variances added to the kernels, as white coordinates see them."""
@@ -241,12 +235,13 @@ class LocalProblem:
         return self.frame.variances_inward(self.penalty.global_variances)
 
     def _check_alive(self, scatter: NDArray) -> None:
-        least, most = np.linalg.eigvalsh(scatter)[[0, -1]]
+        variances = scatter if scatter.ndim == 1 else np.linalg.eigvalsh(scatter)
+        least, most = variances.min(), variances.max()
         # Beside one so wide, rounding makes the least one any number: an extrapolation too far.
         if least > COLLAPSED * max(1.0, most) and most < 1.0 / COLLAPSED:
             return
         n, d = self.points.X.shape
-        widths = np.sqrt(np.diag(self.frame.covariance))
+        widths = self.frame.widths
         why = "in some direction nearly every point has a twin (a binary feature, repeated rows)"
         if n <= 2 * d - 2:
             why = f"{n} points in {d} dimensions are too few"
@@ -259,7 +254,7 @@ class LocalProblem:
 
 
 def matrix_logarithm(covariance: NDArray) -> NDArray:
-    """log Σ."""
+    """log Σ; of variances alone where it is diagonal."""
     # Rounding may leave a collapsed direction below 0; `_check_alive` will see it.
     return _function(covariance, lambda values: np.log(np.maximum(values, np.finfo(float).tiny)))
 
@@ -270,5 +265,7 @@ def matrix_exponential(logarithm: NDArray) -> NDArray:
 
 
 def _function(symmetric: NDArray, function: Callable[[NDArray], NDArray]) -> NDArray:
+    if symmetric.ndim == 1:  # the diagonal of one
+        return function(symmetric)
     values, vectors = eigh(symmetric)
     return (vectors * function(values)) @ vectors.T

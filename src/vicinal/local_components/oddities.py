@@ -10,10 +10,13 @@ from vicinal.inputs.checks import column_name
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.columns import Columns
 
-__all__ = ["warn_of_oddities"]
+__all__ = ["NO_NARROWER", "constant_columns", "warn_of_oddities"]
 
 # Columns that are named before the others are counted.
 _MOST_NAMED = 3
+
+# What is done where a likelihood has no bound.
+NO_NARROWER = "kernels are no narrower than 0.01 standard deviations of each column"
 
 
 def warn_of_oddities(settings: object, distinct: WeightedPoints, columns: Columns) -> None:
@@ -40,14 +43,19 @@ def _remarks(settings: object, distinct: WeightedPoints, columns: Columns) -> It
     elif distinct.counts.min() > 1:
         yield "every row of X occurs more than once, and is left out with all of its copies"
     if columns.is_constant.any():
-        names = _named(settings, columns.is_constant)
-        yield f"constant {names} of X: kernels have a standard deviation of 0.1 there"
+        yield constant_columns(settings, columns.is_constant)
     if columns.is_discrete.any() and n > 2:
         names = _named(settings, columns.is_discrete)
         yield f"every value repeats in {names} of X: kernels are as wide there as rounding"
     if n > 2 and columns.are_degenerate:
         why = columns.why_unbounded or "columns of X are linearly dependent"
-        yield f"{why}: kernels are no narrower than 0.01 standard deviations of each column"
+        yield f"{why}: {NO_NARROWER}"
+
+
+def constant_columns(settings: object, which: NDArray) -> str:
+    """What is done about columns that have one value only."""
+    names = _named(settings, which)
+    return f"constant {names} of X: kernels have a standard deviation of 0.1 there"
 
 
 def _named(settings: object, which: NDArray) -> str:

@@ -25,8 +25,8 @@ from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.nearest import nearest
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions
-from vicinal.local_components.equations import Shape
 from vicinal.local_components.learning import PATIENCE
+from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
 
 __all__ = [
@@ -265,7 +265,7 @@ class PerPointDensity:
     points : WeightedPoints
         Centers, as the user has them.
     mean : ndarray of shape (d,)
-    shape : Shape
+    shape : KernelShape
         Of the shared kernels.
     covariances : ndarray of shape (n, d, d)
         In coordinates in which these are round.
@@ -273,7 +273,7 @@ class PerPointDensity:
 
     points: WeightedPoints
     mean: NDArray
-    shape: Shape
+    shape: KernelShape
     covariances: NDArray
 
     @property

@@ -62,7 +62,7 @@ class Plan:
         if max_iter is None or covariance == "local":
             max_iter = N_PASSES * -(-n // size) if batching else MAX_ITER
         return cls(
-            Form(structure, rank, gaussian is not None, law),
+            Form(structure, rank, gaussian is not None, law, n_features=d),
             gaussian == "search",
             bool(settings.accelerate and not steps_should_be_small),
             batching,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting import EM, Draws, run
+from vicinal.fitting import EM, Draws, Reason, run
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import leave_one_out
@@ -30,7 +30,8 @@ def refined(
 ) -> NDArray:
     """The scatter after some updates of stochastic EM among more rows, if these gain by it.
 
-    More rows have narrower kernels: by exact EM on a sample they are a little too wide.
+    More rows have narrower kernels: by exact EM on a sample they are a little too wide. Who
+    interrupts keeps those.
 
     Parameters
     ----------
@@ -60,6 +61,8 @@ def refined(
         name="LocalComponents, refining",
         verbose=verbose,
     )
+    if outcome.ending.reason is Reason.INTERRUPTED:
+        return scatter
     judges = np.sort(rng.choice(len(more), min(_MOST_JUDGES, len(more)), replace=False))
     return max(scatter, outcome.parameters, key=lambda found: _gain(wider, found, judges))
 

@@ -9,19 +9,18 @@ from numpy.typing import NDArray
 
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
-from vicinal.local_components.columns import Columns
-from vicinal.local_components.equations import Shape
+from vicinal.local_components.columns import LEAST_SHARE, Columns
 from vicinal.local_components.learning import Penalty
 from vicinal.local_components.per_point import PerPointDensity, local_problem
+from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.trials import Fold, Trials, row_folds
 from vicinal.neighborhood import Engine
 
 __all__ = ["MOST_POINTS", "PenaltyChoice", "choose_penalty", "choose_smoothing", "smoothing_scores"]
 
-# Candidates for ν, as shares of the variance of a column, from wide kernels to narrow ones; those
-# from here on are not tried where the likelihood of any rows of these columns may rise for ever.
-_SHARES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10)
-_LEAST_SHARE = 1e-4
+# Candidates for ν, as shares of the variance of a column, from wide kernels to narrow ones. The
+# last of them are not tried where the likelihood of any rows of these columns may rise for ever.
+_SHARES = (1.0, 1e-1, 1e-2, 1e-3, LEAST_SHARE, 1e-6, 1e-8, 1e-10)
 
 # What is tried around the best of them in the end, and around the best of these.
 _FINER = (10.0**0.5, 10.0**0.25)
@@ -62,7 +61,7 @@ def choose_penalty(columns: Columns, trials: Trials) -> PenaltyChoice:
     """
     if min(len(learning) for learning, _ in trials.folds) < 2:
         return PenaltyChoice(columns.penalty(1.0), np.nan, {})
-    shares = [s for s in _SHARES if s >= _LEAST_SHARE or not columns.are_degenerate]
+    shares = [s for s in _SHARES if s >= LEAST_SHARE or not columns.are_degenerate]
     nu_global = None
     if trials.form.gaussian:
         nu_global = _best(_scores(lambda s: trials.gaussian_score(columns.penalty(s)), shares))
@@ -84,7 +83,9 @@ class _Path:
         self.choice = PenaltyChoice(penalty(best), tried[best], tried)
 
 
-def choose_smoothing(points: WeightedPoints, mean: NDArray, shape: Shape, engine: Engine) -> int:
+def choose_smoothing(
+    points: WeightedPoints, mean: NDArray, shape: KernelShape, engine: Engine
+) -> int:
     """The size of neighborhoods under whose covariances points held back are likeliest."""
     distinct, _ = distinct_points(points)
     if len(distinct) < 3:
@@ -94,7 +95,7 @@ def choose_smoothing(points: WeightedPoints, mean: NDArray, shape: Shape, engine
 
 
 def smoothing_scores(
-    folds: Sequence[Fold], shapes: Sequence[tuple[NDArray, Shape]], engine: Engine
+    folds: Sequence[Fold], shapes: Sequence[tuple[NDArray, KernelShape]], engine: Engine
 ) -> dict[int, float]:
     """Mean log-likelihood of points held back for every size of neighborhoods to try."""
     n = min(len(learning) for learning, _ in folds)
@@ -114,7 +115,7 @@ def _local_score(
     learning: WeightedPoints,
     held: WeightedPoints,
     mean: NDArray,
-    shape: Shape,
+    shape: KernelShape,
     size: int,
     engine: Engine,
 ) -> float:

@@ -8,7 +8,7 @@ __all__ = ["LocalSettings"]
 class LocalSettings(Protocol):
     """Parameters of `LocalComponents`."""
 
-    covariance: str
+    covariance: Any
     kernel: str
     degrees_of_freedom: float
     gaussian: str | None
@@ -25,5 +25,6 @@ class LocalSettings(Protocol):
     tol: float
     early_stopping: bool
     validation_fraction: float
+    warm_start: bool
     reservoir_size: int
     verbose: int

@@ -8,10 +8,11 @@ from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.reservoir import Reservoir
 from vicinal.local_components.columns import Columns
-from vicinal.local_components.equations import Form, Shape
-from vicinal.local_components.frame import GlobalFrame, global_moments
+from vicinal.local_components.equations import Form
+from vicinal.local_components.frame import GlobalFrame, moments_for
 from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.local_components.selection import MOST_POINTS, choose_penalty
+from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.trials import Trials, row_folds
 from vicinal.neighborhood import Engine
 
@@ -65,18 +66,24 @@ class Stream:
         )
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> KernelShape:
         """Of the density, in the coordinates of the user."""
+        frame = self.frame
+        return frame.shape(self.form, frame.covariance_inward(self.learned))
+
+    @property
+    def learned(self) -> NDArray:
+        """The expected scatter, in the coordinates of the user."""
         if self.scatter is None:
             raise RuntimeError("nothing was learned yet")
-        frame = self.frame
-        return self.form.shape(frame.covariance_inward(self.scatter)).moved(frame.factor)
+        return self.scatter
 
     def remember(self, points: WeightedPoints, scatter: NDArray, penalty: Penalty) -> None:
         """Go on from a fit: its points, and its expected scatter in the user's coordinates."""
         self._count(points)
         self.reservoir.add((points.X, points.counts), self.rng)
-        self.scatter, self.penalty, self.settled = scatter, penalty, self.total
+        self.scatter = self.form.adopt(scatter)
+        self.penalty, self.settled = penalty, self.total
 
     def learn(self, new: WeightedPoints, engine: Engine, batch_size: int) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
@@ -127,13 +134,14 @@ class Stream:
 
     def _count(self, points: WeightedPoints) -> None:
         """Merge mean and covariance of new points into those of all."""
-        mean, covariance = global_moments(points)
+        mean, covariance = moments_for(self.form, points)
         if not self.total:
             self.total, self.mean, self.covariance = points.total, mean, covariance
             return
         share = points.total / (self.total + points.total)
         apart = mean - self.mean
         self.covariance = (1.0 - share) * self.covariance + share * covariance
-        self.covariance += share * (1.0 - share) * np.outer(apart, apart)
+        squares = np.square(apart) if self.form.is_diagonal else np.outer(apart, apart)
+        self.covariance += share * (1.0 - share) * squares
         self.mean = self.mean + share * apart
         self.total += points.total

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from vicinal.fitting import CollapseError, few_updates
 from vicinal.inputs.points import WeightedPoints
-from vicinal.local_components.equations import Form, Shape
+from vicinal.local_components.equations import Form
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.local_components.search import search
+from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine
 
 __all__ = ["Fold", "Trials", "row_folds"]
@@ -72,7 +73,7 @@ class Trials:
 
         return self._mean(of)
 
-    def shapes(self, penalty: Penalty) -> list[tuple[NDArray, Shape]]:
+    def shapes(self, penalty: Penalty) -> list[tuple[NDArray, KernelShape]]:
         """Mean of the points to learn from, and the shape of the kernels, of every fold."""
         fits = [self._fit(turn, fold[0], penalty) for turn, fold in enumerate(self.folds)]
         return [(problem.frame.mean, problem.shape(scatter)) for problem, scatter in fits]

@@ -65,7 +65,7 @@ from vicinal.neighborhood.laws import (
 )
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 from vicinal.neighborhood.products import gram, times
-from vicinal.neighborhood.scatter import scatter, symmetric_scatter
+from vicinal.neighborhood.scatter import diagonal_scatter, scatter, symmetric_scatter
 from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums, log_shares
 
 __all__ = [
@@ -87,6 +87,7 @@ __all__ = [
     "Workload",
     "choose_engine",
     "class_log_masses",
+    "diagonal_scatter",
     "gram",
     "law_named",
     "log_shares",

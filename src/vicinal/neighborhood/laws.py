@@ -54,6 +54,8 @@ class Law(ABC):
         standard Gaussian.
     is_gaussian_mixture : bool
         Whether it is a mixture of Gaussians of several widths, as exact EM needs it.
+    knows_dimension : bool
+        Whether k depends on the number of dimensions.
     widest_box : float
         Largest squared diagonal, in the law's units, of points that walk a tree together.
     """
@@ -63,6 +65,7 @@ class Law(ABC):
     support: ClassVar[float] = np.inf
     squared_width: ClassVar[float] = 1.0
     is_gaussian_mixture: ClassVar[bool] = False
+    knows_dimension: ClassVar[bool] = False
     widest_box: ClassVar[float] = 1.0
 
     @abstractmethod
@@ -222,6 +225,7 @@ class Student(Law):
     name = "student"
     code = shared_numbers.STUDENT
     is_gaussian_mixture = True
+    knows_dimension = True
     widest_box = 4.0
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.products import gram
 from vicinal.neighborhood.sums import ColumnSums, Rows
 
-__all__ = ["scatter", "symmetric_scatter"]
+__all__ = ["diagonal_scatter", "scatter", "symmetric_scatter"]
 
 
 def scatter(
@@ -84,6 +84,33 @@ def symmetric_scatter(
         squares = gram(queries, row_totals[:, None] * queries)
         squares += gram(keys, column_totals[:, None] * keys)
     return squares - cross - cross.T
+
+
+def diagonal_scatter(
+    pairs: Pairs, rows: Rows, coefficients: NDArray, column_totals: NDArray
+) -> NDArray:
+    """Weighted squares of differences of the projected points, coordinate by coordinate.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    rows : Rows
+        Finished rows pass over `pairs`.
+    coefficients : ndarray of shape (p, n)
+        Row sums of C within each part.
+    column_totals : ndarray of shape (m,)
+        Column sums of C.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Σ_ij C_ij (z_i - z_j)², the diagonal of `symmetric_scatter`.
+    """
+    queries, keys = pairs.queries, pairs.keys
+    moment = np.einsum("pn,pnd->nd", coefficients, rows.centroid)
+    squares = np.einsum("n,nd,nd->d", coefficients.sum(axis=0), queries, queries)
+    squares += np.einsum("m,md,md->d", column_totals, keys, keys)
+    return squares - 2.0 * np.einsum("nd,nd->d", queries, moment)
 
 
 def _product(pull: NDArray, features: NDArray) -> NDArray:

@@ -5,6 +5,7 @@ Kernels do not look at the bounds of arrays, so this is where it is done.
 """
 
 from collections.abc import Callable, Iterator
+from inspect import getattr_static
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,7 +17,8 @@ __all__ = ["CONTRACTS", "check_contracts"]
 
 # For every class its attributes; with a dot, those of its parts. First a kind (see _KINDS), then
 # lengths: a letter stands for the same number all through a class. Where it begins with a capital,
-# the class that a part must have, or one of several. None is no breach, nor is what is not there.
+# the class that a part must have, or one of several; "or" stands between several ways to be right.
+# None is no breach, nor is what is not there.
 CONTRACTS: dict[str, dict[str, str]] = {
     "vicinal.nca.estimator.NeighborhoodComponents": {
         "n_features_in_": "size D",
@@ -68,7 +70,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "gaussian_components_": "finite g D",
         "covariance_": "finite D D",
         "mean_": "finite D",
-        "_scatter": "finite D D",
+        "_scatter": "finite D D or finite D or finite p q",
         "offset_": "finite",
         "_density.points.X": "finite n D",
         "_penalty": "Penalty",
@@ -85,8 +87,10 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "points": "WeightedPoints",
         "points.X": "finite n D",
         "mean": "finite D",
-        "shape": "Shape",
+        "shape": "Shape|DiagonalShape|LowRankShape",
         "shape.factor": "finite D D",
+        "shape.widths": "positive D",
+        "shape.directions": "finite r D",
     },
     "vicinal.local_components.mixture.density.MixtureDensity": {
         "points": "WeightedPoints",
@@ -108,7 +112,17 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "shape.factor": "finite D D",
         "covariances": "finite n D D",
     },
-    "vicinal.local_components.equations.Shape": {
+    "vicinal.local_components.low_rank.LowRankShape": {
+        "directions": "finite r D",
+        "variances": "positive r",
+        "rest": "positive",
+        "law": "Gaussian|Student",
+    },
+    "vicinal.local_components.shapes.DiagonalShape": {
+        "widths": "positive D",
+        "law": "Gaussian|Student",
+    },
+    "vicinal.local_components.shapes.Shape": {
         "factor": "finite D D",
         "inverse": "finite D D",
         "balanced": "finite D D",
@@ -128,8 +142,8 @@ CONTRACTS: dict[str, dict[str, str]] = {
     },
     "vicinal.local_components.stream.Stream": {
         "mean": "finite D",
-        "covariance": "finite D D",
-        "scatter": "finite D D",
+        "covariance": "finite D D or finite D",
+        "scatter": "finite D D or finite D",
         "penalty": "Penalty",
         "penalty.units": "nonnegative D",
         "penalty.least": "nonnegative D",
@@ -224,14 +238,21 @@ def _check(owner: Any, contract: dict[str, str]) -> None:
     for name, wanted in contract.items():
         value = owner
         for step in name.split("."):
-            value = getattr(value, step, None)
-        kind, *letters = wanted.split()
-        if value is not None and not _is(kind, value, letters, lengths):
+            value = _kept(value, step)
+        ways = [way.split() for way in wanted.split(" or ")]
+        if value is not None and not any(_is(way[0], value, way[1:], lengths) for way in ways):
             known = ", ".join(f"{letter} = {lengths[letter]}" for letter in lengths)
             raise ValueError(
                 f"{name} of its {type(owner).__name__} is not what it must be ({wanted}"
                 + (f"; {known})" if known else ")")
             )
+
+
+def _kept(owner: Any, name: str) -> Any:
+    """A part, unless its class makes it of others when it is asked for."""
+    if hasattr(getattr_static(type(owner), name, None), "__get__"):
+        return getattr(owner, "__dict__", {}).get(name)
+    return getattr(owner, name, None)
 
 
 def _is(kind: str, value: Any, letters: list[str], lengths: dict[str, int]) -> bool:

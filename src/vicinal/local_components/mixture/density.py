@@ -13,6 +13,7 @@ from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.equations import Shape
 from vicinal.local_components.frame import global_moments
 from vicinal.local_components.mixture.equations import Parts, look_around, responsibilities
+from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine, law_named
 
 __all__ = ["LEAST_FLOOR", "MixtureDensity"]
@@ -195,7 +196,7 @@ def _each_part(
     points: WeightedPoints,
     memberships: NDArray,
     means: Sequence[NDArray] | NDArray,
-    shapes: Sequence[Shape],
+    shapes: Sequence[KernelShape],
 ) -> list[ParzenDensity]:
     """Parts of points that belong to each as `memberships`, of shape (n, K), have it."""
     parts = []

@@ -8,8 +8,9 @@ from scipy.linalg import eigh
 
 from vicinal.fitting import EM, few_updates
 from vicinal.inputs.points import WeightedPoints
-from vicinal.local_components.equations import Shape, expected_scatter
+from vicinal.local_components.equations import expected_scatter
 from vicinal.local_components.mixture.equations import FORM, Parts, Prior
+from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine
 
 __all__ = ["with_local_directions"]
@@ -94,7 +95,7 @@ class _PartProblem:
         following = (total * found.scatter + self.near) / (total + self.n_prior)
         return found.log_likelihood - penalty, following
 
-    def _penalty(self, shape: Shape) -> float:
+    def _penalty(self, shape: KernelShape) -> float:
         wide, near = self.wide[None], self.near[None]
         return Prior(self.n_prior, wide, near).penalty(0, shape)
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form, Shape
+from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine, Pairs, Rows, gram, log_shares, symmetric_scatter
 
 __all__ = [
@@ -114,7 +115,7 @@ class Prior:
         """Of some of the parts."""
         return Prior(self.points, self.wide[which], self.near[which])
 
-    def penalty(self, part: int, shape: Shape) -> float:
+    def penalty(self, part: int, shape: KernelShape) -> float:
         """-log of the prior of a shape, but for a constant."""
         local, gaussian = np.split(shape.inverse, [shape.n_local])
         squares = np.einsum("ij,jk,ik->", local, self.near[part], local)
@@ -131,7 +132,7 @@ def part_shape(wide: NDArray, near: NDArray) -> Shape:
     factor = np.linalg.cholesky(wide)
     half = np.linalg.solve(factor, near)
     white = np.linalg.solve(factor, half.T)
-    return FORM.shape(0.5 * (white + white.T)).moved(factor)
+    return FORM.full_shape(0.5 * (white + white.T)).moved(factor)
 
 
 def wide_moments(points: WeightedPoints, shares: NDArray) -> tuple[float, NDArray, NDArray]:
@@ -152,14 +153,14 @@ class Look:
     points : WeightedPoints
     memberships : ndarray of shape (n,)
         Of the keys in this part.
-    shape : Shape
+    shape : KernelShape
     log_mass : ndarray of shape (n,)
         log Σ_j q_j f_j(x_i).
     """
 
     points: WeightedPoints
     memberships: NDArray
-    shape: Shape
+    shape: KernelShape
     log_mass: NDArray
 
     def gathered(self, engine: Engine, shares: NDArray) -> tuple[NDArray, NDArray | None]:
@@ -199,7 +200,7 @@ class _LocalLook(Look):
 
 
 def look_around(
-    shape: Shape,
+    shape: KernelShape,
     engine: Engine,
     points: WeightedPoints,
     mean: NDArray,
@@ -225,7 +226,7 @@ def look_around(
     return _LocalLook(points, memberships, shape, log_mass, pairs, rows, keys, log_around)
 
 
-def _pairs(shape: Shape, Z: NDArray, weights: NDArray) -> tuple[Pairs, NDArray]:
+def _pairs(shape: KernelShape, Z: NDArray, weights: NDArray) -> tuple[Pairs, NDArray]:
     """All points against the keys of a part, and where among the points these are."""
     keys = np.flatnonzero(weights > 0)
     own = np.full(len(Z), -1)

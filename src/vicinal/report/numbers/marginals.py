@@ -173,7 +173,7 @@ def _placed(density: Density, plane: Plane) -> WeightedPoints:
     """Centers of kernels in a plane: in Gaussian directions, at the mean."""
     mean, shape = density.mean.astype(np.float64), density.shape
     centered = density.points.X.astype(np.float64) - mean
-    G = shape.inverse[shape.n_local :]
+    G = shape.gaussian_map
     centers = centered - (centered @ G.T) @ (G @ shape.covariance)  # G Σ: what G measures
     return density.points.at((centers + mean - plane.center) @ plane.directions.T)
 
