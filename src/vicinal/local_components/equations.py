@@ -133,6 +133,11 @@ class Shape:
         """The shape of points y = outer x."""
         return replace(self, factor=outer @ self.factor)
 
+    def widened(self, factor: float) -> "Shape":
+        """Kernels so many times as wide; Gaussian directions stay as they are."""
+        factors = np.where(np.arange(len(self.factor)) < self.n_local, factor, 1.0)
+        return replace(self, factor=self.factor * factors)
+
 
 @dataclass(frozen=True)
 class Form:

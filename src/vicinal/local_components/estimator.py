@@ -31,7 +31,7 @@ from vicinal.local_components.density import Density, ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem, Penalty
 from vicinal.local_components.mixture.fit import fit_mixture
-from vicinal.local_components.modes import find_modes
+from vicinal.local_components.modes import ModesMixin
 from vicinal.local_components.outliers import DensityOutlierMixin, offset_of
 from vicinal.local_components.per_point import PerPointDensity
 from vicinal.local_components.per_point_fit import fit_per_point
@@ -58,6 +58,7 @@ STREAM_BATCH, STREAM_LEFT_OUT = 100, 100
 
 class LocalComponents(
     CallbackSupport,
+    ModesMixin,
     FitSupport,
     DensityOutlierMixin,
     LinearMapMixin,
@@ -570,40 +571,6 @@ class LocalComponents(
         seed = self.random_state if random_state is None else random_state
         draws = self._density.sample(n_samples, check_seed(seed))
         return draws.astype(self._density.points.X.dtype)
-
-    @on_own_threads
-    def modes(self, X: ArrayLike | None = None) -> tuple[NDArray, NDArray]:
-        """Modes of the density, and the one each point climbs to: mean shift in the learned metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), optional
-            Where to begin. None: at the centers of the kernels, the training rows.
-
-        Returns
-        -------
-        centers : ndarray of shape (n_modes, n_features)
-            The highest mode first.
-        labels : ndarray of shape (n_samples,)
-            The position there of each point's mode: a clustering.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from vicinal import LocalComponents
-        >>> X = np.random.default_rng(0).normal(size=(200, 2))
-        >>> X[:80] += 10
-        >>> centers, labels = LocalComponents(covariance="diag").fit(X).modes()
-        >>> len(set(labels[:80]) & set(labels[80:]))
-        0
-        """
-        check_is_fitted(self)
-        starts = self._density.points.X
-        if X is not None:
-            starts = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-            check_projection(starts, self._density.shape.inverse, squares=True)
-        engine = self._engine_for(starts)
-        return find_modes(self._density, self.components_, starts, engine)
 
     def _queries(self, X: ArrayLike) -> NDArray:
         """Rows whose density is asked for."""
