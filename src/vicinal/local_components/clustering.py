@@ -34,7 +34,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         The density to climb; a copy is fitted. None: ``LocalComponents(gaussian="search")``,
         whose kernels vary in those directions only that do not look Gaussian. Mixtures
         (``n_mixture="auto"``) and ``covariance="local"`` can be climbed, too.
-    significance : float, default=3.0
+    significance : float, default=2.5
         Number of standard errors by which a cluster must rise above the saddle to the
         next one. The larger, the fewer clusters. 0: every mode of the density as it is
         fitted; in many dimensions that may be one for each row.
@@ -80,6 +80,8 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
     error is about p / √n_eff. A mode that few points make is never far above a saddle; its
     cluster joins that across the highest saddle, or the nearest one. This is the
     persistence of ToMATo [3]_ with standard errors for a threshold. Every row has a label.
+    Standard errors know nothing of how modes and directions were looked for; the default makes
+    up for that.
 
     Saddles are looked for between rows and their ten nearest neighbors in the learned metric.
 

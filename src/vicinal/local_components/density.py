@@ -53,7 +53,11 @@ class Density(Protocol):
         ...
 
     def for_gradients(self) -> Self:
-        """The density with kernels as wide as its gradient, not its height, needs them."""
+        """The density to climb: kernels are as wide as its gradient, not its height, needs them.
+
+        In directions that all rows have one Gaussian in, which has one mode, they are moved to
+        its mean, so that saddles between rows are those of the other directions.
+        """
         ...
 
     def log_squares(self, X: NDArray, engine: Engine) -> NDArray:
@@ -118,9 +122,12 @@ class ParzenDensity:
         return each_left_out(self.shape, engine, self.points.at(self.points.X - self.mean))
 
     def for_gradients(self) -> Self:
-        """The density with kernels as wide as its gradient, not its height, needs them."""
+        """The density to climb: wider kernels, and rows at the mean in Gaussian directions."""
         factor = gradient_widening(self.points.total, self.shape.n_local)
-        return replace(self, shape=self.shape.widened(factor))
+        Z = self._coordinates(self.points.X)
+        Z[:, self.shape.n_local :] = 0.0
+        points = self.points.at(self._points(Z))
+        return replace(self, points=points, shape=self.shape.widened(factor))
 
     def log_squares(self, X: NDArray, engine: Engine) -> NDArray:
         """log Σ_j f_j(x)² over what points add to the density, Σ_j f_j(x), shape (n,)."""

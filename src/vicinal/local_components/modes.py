@@ -27,7 +27,7 @@ _STILL, _SAME = 1e-5, 1e-1
 _MOST_STEPS = 2000
 
 # Standard errors by which a mode rises above its saddle, unless told otherwise.
-SIGNIFICANCE = 3.0
+SIGNIFICANCE = 2.5
 
 # Of more kernels, or points to begin at, a sample is taken.
 _MOST_KERNELS, _MOST_STARTS = 20_000, 5000
@@ -91,7 +91,7 @@ class ModesMixin(FitSupport):
         ----------
         X : array-like of shape (n_samples, n_features), optional
             Points to be labeled. None: the centers of the kernels, the training rows.
-        significance : float, default=3.0
+        significance : float, default=2.5
             Number of standard errors. 0: every mode of the density as it is fitted; in many
             dimensions that may be one for each row.
 

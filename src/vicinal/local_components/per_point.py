@@ -327,7 +327,7 @@ class PerPointDensity:
         return log_sums - np.log(points.total - points.counts) + self.shape.log_normalizer
 
     def for_gradients(self) -> "PerPointDensity":
-        """The density with kernels as wide as its gradient, not its height, needs them."""
+        """The density to climb: kernels are as wide as its gradient, not its height, needs them."""
         factor = gradient_widening(self.points.total, len(self.mean))
         return replace(self, covariances=factor**2 * self.covariances)
 

@@ -157,7 +157,7 @@ class MixtureDensity:
         return self._with_background(log_p, points.X, engine)
 
     def for_gradients(self) -> Self:
-        """The density with kernels as wide as its gradient, not its height, needs them."""
+        """The density to climb: kernels are as wide as its gradient, not its height, needs them."""
         return replace(self, parts=[part.for_gradients() for part in self.parts])
 
     def log_squares(self, X: NDArray, engine: Engine) -> NDArray:
