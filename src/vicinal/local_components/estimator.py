@@ -230,6 +230,7 @@ class LocalComponents(
 
     See Also
     --------
+    ModeClustering : Clusters are modes of the density.
     vicinal.local_components.log_density : A Parzen density for a given covariance.
     sklearn.neighbors.KernelDensity : One bandwidth for all directions, chosen by the user.
 
@@ -282,6 +283,12 @@ class LocalComponents(
     >>> model = LocalComponents(gaussian="search").fit(X)
     >>> print(f"{model.loo_log_likelihood_:.4f}", model.n_gaussian_)
     -1.5696 1
+
+    Spectral clustering in the learned metric takes two lines; its affinities are the kernels:
+
+    >>> from sklearn.cluster import SpectralClustering
+    >>> Z = LocalComponents(gaussian="search").fit_transform(X)
+    >>> labels = SpectralClustering(3, gamma=0.5, random_state=0).fit_predict(Z)
     """
 
     components_: NDArray
