@@ -19,13 +19,7 @@ AUTO = "ignore:LocalComponents with regularization='auto'"
 
 
 @pytest.mark.filterwarnings(AUTO)
-@parametrize_with_checks(
-    [
-        ModeClustering(),
-        ModeClustering(LocalComponents(covariance="local", smoothing=10)),
-        ModeClustering(LocalComponents(n_mixture=2)),
-    ]
-)
+@parametrize_with_checks([ModeClustering(), ModeClustering(LocalComponents(n_mixture=2))])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

@@ -32,8 +32,9 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
     ----------
     density : LocalComponents, optional
         The density to climb; a copy is fitted. None: ``LocalComponents(gaussian="search")``,
-        whose kernels vary in those directions only that do not look Gaussian. Mixtures
-        (``n_mixture="auto"``) and ``covariance="local"`` can be climbed, too.
+        whose kernels vary in those directions only that do not look Gaussian.
+        ``LocalComponents(n_mixture="auto")``, a mixture, takes longer, and tells more clusters
+        apart that are no curves (see Notes). ``covariance="local"`` can be climbed, too.
     significance : float, default=2.5
         Number of standard errors by which a cluster must rise above the saddle to the
         next one. The larger, the fewer clusters. 0: every mode of the density as it is
@@ -91,6 +92,11 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
 
     Of 116 samples of one Gaussian cloud, of 100 to 1000 rows in 1 to 20 dimensions, all were
     one cluster. Where rows are few along a curve, such as a ring, it may be cut into arcs.
+
+    With ``LocalComponents(n_mixture="auto")`` the classes of iris, wine and wdbc, standardized,
+    are found at an adjusted Rand index of 0.90, 0.89 and 0.80, where the density that is the
+    default has 0.57, 0.50 and 0.00; but neither is every weight exactly a number of copies
+    then, nor is the time bounded as well.
 
     Where the number of clusters is known, spectral clustering in the learned metric is surer
     (two lines, in the examples of `LocalComponents`).
