@@ -95,8 +95,8 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
 
     With ``LocalComponents(n_mixture="auto")`` the classes of iris, wine and wdbc, standardized,
     are found at an adjusted Rand index of 0.90, 0.89 and 0.80, where the density that is the
-    default has 0.57, 0.50 and 0.00; but neither is every weight exactly a number of copies
-    then, nor is the time bounded as well.
+    default has 0.57, 0.50 and 0.00. But it may cut one cloud in many dimensions, or a curve,
+    into several, and weights are not exactly copies to the choice of parts.
 
     Where the number of clusters is known, spectral clustering in the learned metric is surer
     (two lines, in the examples of `LocalComponents`).
