@@ -11,6 +11,7 @@ from vicinal import (
     DivergenceEmbedding,
     LatentCoincidence,
     LocalComponents,
+    ModeClustering,
     NeighborhoodComponents,
 )
 from vicinal.facts import FACTS, duration, fact_values, facts_in_words, number
@@ -63,11 +64,13 @@ def test_facts_of_other_models():
     assert facts["Global optimum"] in ("yes", "no")
     assert int(facts["Pairs"]) > 0
     assert float(facts["Threshold of distances"]) > 0
+    assert facts_in_words(ModeClustering(random_state=0).fit(X)) == {"Clusters": "2"}
 
 
 MODELS = [
     NeighborhoodComponents(2, max_iter=3),
     LocalComponents(gaussian="search"),
+    ModeClustering(random_state=0),
     LatentCoincidence(random_state=0),
     CoincidenceClassifier(max_iter=3),
     DivergenceEmbedding(gamma=0.1, method="mds"),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vicinal import coincidence, datasets, divergence, local_components, metrics, nca, saving
     from vicinal.coincidence import CoincidenceClassifier, LatentCoincidence
     from vicinal.divergence import DivergenceEmbedding, DivergenceNeighbors
-    from vicinal.local_components import LocalComponents
+    from vicinal.local_components import LocalComponents, ModeClustering
     from vicinal.nca import NeighborhoodComponents
     from vicinal.sampling import sample_pairs
     from vicinal.saving import export_onnx, load, save
@@ -24,6 +24,7 @@ __all__ = [
     "DivergenceNeighbors",
     "LatentCoincidence",
     "LocalComponents",
+    "ModeClustering",
     "NeighborhoodComponents",
     "__version__",
     "coincidence",
@@ -45,6 +46,7 @@ _HOMES = {
     "DivergenceNeighbors": "vicinal.divergence",
     "LatentCoincidence": "vicinal.coincidence",
     "LocalComponents": "vicinal.local_components",
+    "ModeClustering": "vicinal.local_components",
     "NeighborhoodComponents": "vicinal.nca",
     "coincidence": "vicinal.coincidence",
     "datasets": "vicinal.datasets",

@@ -233,6 +233,7 @@ FACTS = (
     Fact("Parts", _parts, _attributes("n_mixture_")),
     Fact("Classes", _classes),
     Fact("Points", _points),
+    _of_attribute("Clusters", "n_clusters_"),
     _of_attribute("Pairs", "n_pairs_"),
     _of_attribute("Threshold of distances", "threshold_"),
     _of_attribute("Neighborhood size", "n_neighbors_"),

@@ -8,6 +8,7 @@ from vicinal import (
     DivergenceNeighbors,
     LatentCoincidence,
     LocalComponents,
+    ModeClustering,
     NeighborhoodComponents,
 )
 
@@ -71,6 +72,17 @@ CHOICES = {
         "engine": ["blocked", "fused", "tree", "adaptive"],
         "tolerance": [1e-3, 1.0],
     },
+    ModeClustering: {
+        **_SEEDS,
+        "density": [
+            LocalComponents(covariance="local", smoothing=5),
+            LocalComponents(kernel="student", max_iter=15),
+            LocalComponents(n_mixture=2, max_iter=15),
+            LocalComponents(gaussian="search", regularization=0.1, max_iter=15),
+        ],
+        "significance": [0.0, 1.0, 10.0, -1.0],
+        "max_samples": [2, 20, None, 1],
+    },
     LatentCoincidence: {
         **_SEEDS,
         "n_components": [1, 2, 50],
@@ -118,7 +130,7 @@ _SHORT = {"max_iter": 15}
 def draw_estimator(rng: np.random.Generator):
     """An estimator with some of its parameters set."""
     kinds = list(CHOICES)
-    kind = kinds[rng.choice(len(kinds), p=[0.28, 0.28, 0.14, 0.08, 0.08, 0.14])]
+    kind = kinds[rng.choice(len(kinds), p=[0.26, 0.26, 0.08, 0.12, 0.08, 0.08, 0.12])]
     choices = CHOICES[kind]
     n_set = int(rng.choice([0, 1, 2, 3, 4, 6]))
     names = rng.choice(sorted(choices), size=min(n_set, len(choices)), replace=False)

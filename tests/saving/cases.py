@@ -17,6 +17,7 @@ from vicinal import (
     DivergenceNeighbors,
     LatentCoincidence,
     LocalComponents,
+    ModeClustering,
     NeighborhoodComponents,
 )
 
@@ -77,6 +78,8 @@ CASES = {
     "local stream": lambda: local(batch_size=20, random_state=0).partial_fit(X),
     "local stream after fit": lambda: local(gaussian="em").fit(X, None, WEIGHTS).partial_fit(NEW),
     "local each, stream": lambda: local(covariance="local", smoothing=20).fit(FRAME),
+    "clusters": lambda: ModeClustering(random_state=0).fit(FRAME, None, WEIGHTS),
+    "clusters of a mixture": lambda: ModeClustering(local(n_mixture=2), random_state=0).fit(X),
     "coincidence": lambda: LatentCoincidence(random_state=0).fit(FRAME, NAMES),
     "coincidence local": lambda: LatentCoincidence(2, scale="local", random_state=0).fit(X, Y),
     "coincidence pairs": lambda: LatentCoincidence().fit_pairs(PAIRS, COINCIDE),

@@ -1,6 +1,7 @@
-"""Local components: the metric in which data are locally round, and its density."""
+"""Local components: the metric in which data are locally round, its density and its modes."""
 
+from vicinal.local_components.clustering import ModeClustering
 from vicinal.local_components.estimator import LocalComponents
 from vicinal.local_components.function import log_density
 
-__all__ = ["LocalComponents", "log_density"]
+__all__ = ["LocalComponents", "ModeClustering", "log_density"]

@@ -12,7 +12,7 @@ from vicinal.local_components.equations import each_left_out, log_density
 from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine, Pairs
 
-__all__ = ["Density", "ParzenDensity"]
+__all__ = ["Density", "ParzenDensity", "gradient_widening"]
 
 
 class Density(Protocol):
@@ -51,6 +51,18 @@ class Density(Protocol):
 
     def left_out(self, engine: Engine) -> NDArray:
         """Log-density at the center of every kernel without that kernel, shape (n,)."""
+        ...
+
+    def for_gradients(self) -> Self:
+        """The density to climb: kernels are as wide as its gradient, not its height, needs them.
+
+        In directions that all rows have one Gaussian in, which has one mode, they are moved to
+        its mean, so that saddles between rows are those of the other directions.
+        """
+        ...
+
+    def log_squares(self, X: NDArray, engine: Engine) -> NDArray:
+        """log Σ_j f_j(x)² over what points add to the density, Σ_j f_j(x), shape (n,)."""
         ...
 
 
@@ -110,11 +122,45 @@ class ParzenDensity:
             return self.log_density(self.points.X, engine)
         return each_left_out(self.shape, engine, self.points.at(self.points.X - self.mean))
 
+    def for_gradients(self) -> Self:
+        """The density to climb: wider kernels, and rows at the mean in Gaussian directions."""
+        factor = gradient_widening(self.points.total, self.shape.n_local)
+        Z = self._coordinates(self.points.X)
+        Z[:, self.shape.n_local :] = 0.0
+        points = self.points.at(self._points(Z))
+        return replace(self, points=points, shape=self.shape.widened(factor))
+
+    def log_squares(self, X: NDArray, engine: Engine) -> NDArray:
+        """log Σ_j f_j(x)² over what points add to the density, Σ_j f_j(x), shape (n,)."""
+        shape = self.shape
+        if shape.n_local == 0:
+            return 2.0 * self.log_density(X, engine) - np.log(self.points.total)
+        law, factor = shape.law.squared(shape.n_local)
+        unit = np.sqrt(factor) / shape.unit
+        queries, keys = self._coordinates(X), self._coordinates(self.points.X)
+        pairs = Pairs(
+            unit * queries,
+            unit * keys,
+            key_log_weights=self.points.log_counts,
+            n_near=shape.n_local,
+        )
+        log_sums = engine.rows(pairs, law, moments=False).finish().log_mass[0]
+        log_heights = shape.log_normalizer - np.log(self.points.total) + shape.log_gaussian(queries)
+        return log_sums + 2.0 * log_heights
+
     def _coordinates(self, X: NDArray) -> NDArray:
         return self.shape.coordinates(X - self.mean)
 
     def _points(self, Z: NDArray) -> NDArray:
         return self.shape.points(Z) + self.mean
+
+
+def gradient_widening(n: float, d: int) -> float:
+    """How much wider kernels are that are best for the gradient of a density than for itself.
+
+    Of n points in d dimensions the best widths fall as n^(-1/(d + 6)) and n^(-1/(d + 4)).
+    """
+    return float(max(n, 1.0) ** (1.0 / (d + 4) - 1.0 / (d + 6)))
 
 
 def draw_centers(points: WeightedPoints, n: int, rng: np.random.RandomState) -> NDArray:

@@ -35,7 +35,7 @@ from vicinal.local_components.given import is_given, matrix_width
 from vicinal.local_components.given_fit import fit_given
 from vicinal.local_components.learning import Penalty
 from vicinal.local_components.mixture.fit import fit_mixture
-from vicinal.local_components.modes import find_modes
+from vicinal.local_components.modes import ModesMixin
 from vicinal.local_components.outliers import DensityOutlierMixin, offset_of
 from vicinal.local_components.per_point import PerPointDensity
 from vicinal.local_components.plan import Plan, mean_leave_one_out, plain_penalty
@@ -54,6 +54,7 @@ STREAM_BATCH, STREAM_LEFT_OUT = 100, 100
 
 class LocalComponents(
     CallbackSupport,
+    ModesMixin,
     FitSupport,
     DensityOutlierMixin,
     DensityMapMixin,
@@ -241,6 +242,7 @@ class LocalComponents(
 
     See Also
     --------
+    ModeClustering : Clusters are modes of the density.
     vicinal.local_components.log_density : A Parzen density for a given covariance.
     sklearn.neighbors.KernelDensity : One bandwidth for all directions, chosen by the user.
 
@@ -306,6 +308,12 @@ class LocalComponents(
     >>> folds = KFold(3, shuffle=True, random_state=0)
     >>> GridSearchCV(LocalComponents(), choices, cv=folds).fit(X).best_params_
     {'covariance': 'diag'}
+
+    Spectral clustering in the learned metric takes two lines; its affinities are the kernels:
+
+    >>> from sklearn.cluster import SpectralClustering
+    >>> Z = LocalComponents(gaussian="search").fit_transform(X)
+    >>> labels = SpectralClustering(3, gamma=0.5, random_state=0).fit_predict(Z)
     """
 
     _density: Density
@@ -524,40 +532,6 @@ class LocalComponents(
         seed = self.random_state if random_state is None else random_state
         draws = self._density.sample(n_samples, check_seed(seed))
         return draws.astype(self._density.points.X.dtype)
-
-    @on_own_threads
-    def modes(self, X: ArrayLike | None = None) -> tuple[NDArray, NDArray]:
-        """Modes of the density, and the one each point climbs to: mean shift in the learned metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), optional
-            Where to begin. None: at the centers of the kernels, the training rows.
-
-        Returns
-        -------
-        centers : ndarray of shape (n_modes, n_features)
-            The highest mode first.
-        labels : ndarray of shape (n_samples,)
-            The position there of each point's mode: a clustering.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from vicinal import LocalComponents
-        >>> X = np.random.default_rng(0).normal(size=(200, 2))
-        >>> X[:80] += 10
-        >>> centers, labels = LocalComponents(covariance="diag").fit(X).modes()
-        >>> len(set(labels[:80]) & set(labels[80:]))
-        0
-        """
-        check_is_fitted(self)
-        starts = self._density.points.X
-        if X is not None:
-            starts = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-            check_projection(starts, self._density.shape.stretches, squares=True)
-        engine = self._engine_for(starts)
-        return find_modes(self._density, self.components_, starts, engine)
 
     def _queries(self, X: ArrayLike) -> NDArray:
         """Rows whose density is asked for."""

@@ -6,8 +6,8 @@ So no matrix of all pairs of columns is ever made (the paper's section 5).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,11 @@ class LowRankShape(KernelShape):
     def points(self, Z: NDArray) -> NDArray:
         """X = Z Fᵀ, shape (n, d)."""
         return self._function(np.sqrt, Z)
+
+    def widened(self, factor: float) -> Self:
+        """Kernels so many times as wide."""
+        square = factor**2
+        return replace(self, variances=square * self.variances, rest=square * self.rest)
 
     def _function(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
         """X f(Σ) for a function of the variances, shape (n, d)."""

@@ -24,7 +24,7 @@ from vicinal.fitting import EM, Validation, few_updates
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.nearest import nearest
 from vicinal.inputs.points import WeightedPoints
-from vicinal.local_components.density import draw_positions
+from vicinal.local_components.density import draw_positions, gradient_widening
 from vicinal.local_components.learning import PATIENCE
 from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
@@ -43,6 +43,9 @@ _MOST_ROUNDING = 1e-3
 
 # Length of features, as good as 0, whose inverse is a number all the same.
 _SHORTEST = 1e-100
+
+# How much lower a kernel may be than the highest one, as a logarithm, and still be a number.
+_LEAST_LOG_HEIGHT = 600.0
 
 # Updates of the common scale, and what one must gain.
 _MOST_SCALE_STEPS, _LEAST_GAIN = 50, 1e-6
@@ -322,6 +325,23 @@ class PerPointDensity:
             return self.log_density(points.X, engine)
         log_sums, _ = kernels.log_sums(kernels.centers.X, engine, np.arange(len(points)))
         return log_sums - np.log(points.total - points.counts) + self.shape.log_normalizer
+
+    def for_gradients(self) -> "PerPointDensity":
+        """The density to climb: kernels are as wide as its gradient, not its height, needs them."""
+        factor = gradient_widening(self.points.total, len(self.mean))
+        return replace(self, covariances=factor**2 * self.covariances)
+
+    def log_squares(self, X: NDArray, engine: Engine) -> NDArray:
+        """log Σ_j f_j(x)² over what points add to the density, Σ_j f_j(x), shape (n,)."""
+        kernels, points = self._kernels, self.points
+        # N(u; u_j, T)² is N(u; u_j, T/2) times its own height at T/2, less 2^d.
+        peak = kernels.log_heights.max()
+        heights = np.exp(np.maximum(kernels.log_heights - peak, -_LEAST_LOG_HEIGHT))
+        centers = WeightedPoints(kernels.centers.X, points.counts * heights)
+        halves = _Kernels(centers, 0.5 * self.covariances)
+        log_sums, _ = halves.log_sums(self.shape.coordinates(X - self.mean), engine)
+        log_sums += peak - 0.5 * len(self.mean) * np.log(2.0)
+        return log_sums + 2.0 * (self.shape.log_normalizer - np.log(points.total))
 
     @property
     def local_covariances(self) -> NDArray:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,10 @@ class KernelShape(ABC):
     def moved(self, outer: NDArray) -> "KernelShape":
         """The shape of points y = outer x."""
         return Shape(outer @ self.factor, self.n_local, self.law)
+
+    @abstractmethod
+    def widened(self, factor: float) -> Self:
+        """Kernels so many times as wide; Gaussian directions stay as they are."""
 
     def scatter(self, pairs: Pairs, rows: Rows, shares: NDArray, column_totals: NDArray) -> NDArray:
         """Weighted scatter of differences of points, shape (d, d)."""
@@ -221,6 +225,11 @@ class Shape(KernelShape):
         """The shape of points y = outer x."""
         return replace(self, factor=outer @ self.factor)
 
+    def widened(self, factor: float) -> Self:
+        """Kernels so many times as wide; Gaussian directions stay as they are."""
+        factors = np.where(np.arange(len(self.factor)) < self.n_local, factor, 1.0)
+        return replace(self, factor=self.factor * factors)
+
 
 @dataclass(frozen=True)
 class DiagonalShape(KernelShape):
@@ -299,6 +308,10 @@ class DiagonalShape(KernelShape):
     def moved(self, outer: NDArray) -> "DiagonalShape":
         """The shape of points y = outer x, a factor for every feature, shape (d,)."""
         return replace(self, widths=outer * self.widths)
+
+    def widened(self, factor: float) -> Self:
+        """Kernels so many times as wide."""
+        return replace(self, widths=factor * self.widths)
 
     def scatter(self, pairs: Pairs, rows: Rows, shares: NDArray, column_totals: NDArray) -> NDArray:
         """The diagonal of the weighted scatter of differences of points, shape (d,)."""

@@ -127,6 +127,10 @@ class Law(ABC):
         """Random widths of the Gaussians that the kernel is a mixture of, shape (n, 1)."""
         raise TypeError(f"the {self.name} law is no mixture of Gaussians.")
 
+    def squared(self, d: int) -> tuple["Law", float]:
+        """A law and a factor c with k(s)² = law(c s) in d dimensions."""
+        raise TypeError(f"the {self.name} law has no square that is a mixture of Gaussians.")
+
 
 @dataclass(frozen=True)
 class Gaussian(Law):
@@ -168,6 +172,10 @@ class Gaussian(Law):
     def draw_widths(self, n: int, rng: np.random.RandomState) -> float:
         """All of them are 1."""
         return 1.0
+
+    def squared(self, d: int) -> tuple[Law, float]:
+        """exp(-2s)."""
+        return self, 2.0
 
 
 @dataclass(frozen=True)
@@ -282,6 +290,12 @@ class Student(Law):
         """sqrt(ν / χ²_ν)."""
         nu = self.degrees_of_freedom
         return np.sqrt(nu / rng.chisquare(nu, (n, 1)))
+
+    def squared(self, d: int) -> tuple[Law, float]:
+        """Student's law of 2ν + d degrees of freedom; of the most there are, nearly."""
+        nu = self.degrees_of_freedom
+        more = min(2.0 * nu + d, _DEGREES[1])
+        return Student(more), 2.0 * more * (nu + d) / (nu * (more + d))
 
     def _power(self, d: int) -> float:
         return 0.5 * (self.degrees_of_freedom + d)

@@ -162,6 +162,22 @@ class MixtureDensity:
         log_p = log_mass - np.log(points.total - points.counts)
         return self._with_background(log_p, points.X, engine)
 
+    def for_gradients(self) -> Self:
+        """The density to climb: kernels are as wide as its gradient, not its height, needs them."""
+        return replace(self, parts=[part.for_gradients() for part in self.parts])
+
+    def log_squares(self, X: NDArray, engine: Engine) -> NDArray:
+        """log Σ_j f_j(x)² over what points add to the density, Σ_j f_j(x), shape (n,).
+
+        A point that belongs to several parts is as many, each for its share.
+        """
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.all_weights)
+        each = zip(log_weights, self.all_parts, strict=True)
+        columns = [2.0 * log_weight + part.log_squares(X, engine) for log_weight, part in each]
+        log_squares: NDArray = np.logaddexp.reduce(columns, axis=0)
+        return log_squares
+
     def _with_background(self, log_p: NDArray, X: NDArray, engine: Engine) -> NDArray:
         """Log-density of points from what it is for the parts."""
         if self.background_share == 0:
