@@ -102,8 +102,6 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "shape": "Shape|DiagonalShape|LowRankShape",
         "shape.factor": "finite D D",
         "shape.n_local": "size k",
-        "shape.widths": "positive D",
-        "shape.directions": "finite r D",
     },
     "vicinal.local_components.density.ParzenDensity": {
         "points": "WeightedPoints",
