@@ -5,7 +5,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import examples
-from vicinal.nca.calibration import CERTAIN, Calibration, calibrate
+from vicinal.nca.calibration import CERTAIN, Calibration, _HeldBack, calibrate
 
 
 def shares(scores):
@@ -55,3 +55,12 @@ def test_weights_count_copies():
     by_copies = calibrate(log_p[copies], labels[copies], np.ones(len(copies)))
     assert_allclose(by_weight.temperature, by_copies.temperature, rtol=1e-6)
     assert by_weight.floor == by_copies.floor
+
+
+def test_what_is_minimized_is_the_likelihood_of_the_calibration():
+    rng = np.random.default_rng(3)
+    log_p, labels = shares(rng.normal(scale=30.0, size=(40, 3))), rng.integers(0, 3, 40)
+    weights = rng.uniform(0.5, 2.0, 40)
+    loss = _HeldBack.of(log_p, labels, weights).loss(np.log(3.0), 0.01)
+    likelihood = Calibration(3.0, 0.01).log_likelihood(log_p, labels, weights)
+    assert_allclose(-loss, likelihood, rtol=1e-12)

@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits, load_iris
 
 from vicinal import NeighborhoodComponents
 from vicinal.nca import prediction
+from vicinal.neighborhood import Workload, choose_engine
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +101,18 @@ def test_a_background_learns(iris, n_components):
     assert (np.diff(model.history_["objective"]) >= 0).all()
     assert model.score(*iris) > 0.95
     assert not hasattr(model.set_params(background=False).fit(*iris), "background_")
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"kernel": "compact", "background": 0.1}, {"kernel": "student"}]
+)
+def test_several_sizes_at_once_are_one_after_the_other(iris, settings):
+    X, y = iris
+    model = NeighborhoodComponents(2, regularization=1e-3, **settings).fit(X, y)
+    rule, Z = model._classifier, model.transform(X)
+    engine, _ = choose_engine("auto", Workload(150, 150, 2, law=rule.law), tolerance=0, n_jobs=1)
+    scales = np.array([0.5, 1.0, 2.0])
+    found = rule.log_probabilities_at(scales, Z, engine)
+    for scale, log_p in zip(scales, found, strict=True):
+        alone = rule._resized(float(scale)).log_probabilities(Z, engine)
+        assert_allclose(log_p, alone, rtol=1e-10, atol=1e-10)

@@ -17,11 +17,13 @@ def test_masses_are_sums_over_the_keys_of_each_class(monkeypatch, law, weighted,
     log_weights = rng.normal(size=31) if weighted else None
     named = law_named(law, degrees_of_freedom=3.0)
     engine, _ = choose_engine("auto", Workload(20, 31, 3, law=named), tolerance=0.0, n_jobs=1)
-    found = class_log_masses(queries, keys, labels, 4, log_weights, named, engine)
-    k = named.mass(np.square(queries[:, None] - keys[None]).sum(axis=-1), 3)
-    k = k * np.exp(log_weights) if weighted else k
-    expected = np.stack([k[:, labels == c].sum(axis=1) for c in range(4)], axis=1)
-    assert_allclose(np.exp(found), expected, rtol=1e-10, atol=1e-300)
+    scales = (1.0, 0.3)
+    found = class_log_masses(queries, keys, labels, 4, log_weights, named, engine, scales)
+    for scale, log_masses in zip(scales, found, strict=True):
+        k = named.mass(scale**2 * np.square(queries[:, None] - keys[None]).sum(axis=-1), 3)
+        k = k * np.exp(log_weights) if weighted else k
+        expected = np.stack([k[:, labels == c].sum(axis=1) for c in range(4)], axis=1)
+        assert_allclose(np.exp(log_masses), expected, rtol=1e-10, atol=1e-300)
 
 
 def test_far_queries_keep_finite_masses():

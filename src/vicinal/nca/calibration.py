@@ -61,18 +61,49 @@ def calibrate(log_p: NDArray, labels: NDArray, weights: NDArray) -> Calibration:
     """
     n_classes = log_p.shape[1]
     laplace = n_classes / (float(weights.sum()) + n_classes)
-    found = [_with_floor(share * laplace, log_p, labels, weights) for share in _FLOORS]
-    return max(found, key=lambda tried: tried.log_likelihood(log_p, labels, weights))
+    held_back = _HeldBack.of(log_p, labels, weights)
+    found = [held_back.likeliest(share * laplace) for share in _FLOORS]
+    return Calibration(*min(found)[1:])
 
 
-def _with_floor(floor: float, log_p: NDArray, labels: NDArray, weights: NDArray) -> Calibration:
-    """The likeliest temperature above this floor."""
+@dataclass(frozen=True)
+class _HeldBack:
+    """What the likelihood of a calibration takes, settled once: it is asked for many times.
 
-    def loss(log_temperature: float) -> float:
-        tried = Calibration(float(np.exp(log_temperature)), floor)
-        return -tried.log_likelihood(log_p, labels, weights)
+    Attributes
+    ----------
+    apart : ndarray of shape (n, n_classes)
+        log p, less that of the likeliest class.
+    own : ndarray of shape (n,)
+        The same of the true class.
+    shares : ndarray of shape (n,)
+        Weights of the rows, of sum 1.
+    """
 
-    found = minimize_scalar(
-        loss, bounds=_TEMPERATURES, method="bounded", options={"xatol": _NEAR_ENOUGH}
-    )
-    return Calibration(float(np.exp(found.x)), floor)
+    apart: NDArray
+    own: NDArray
+    shares: NDArray
+
+    @classmethod
+    def of(cls, log_p: NDArray, labels: NDArray, weights: NDArray) -> "_HeldBack":
+        apart = np.maximum(log_p, _LEAST)
+        apart -= apart.max(axis=1, keepdims=True)
+        return cls(apart, apart[np.arange(len(labels)), labels], weights / weights.sum())
+
+    def loss(self, log_temperature: float, floor: float) -> float:
+        """-Σ log q of the true classes, as `Calibration.log_likelihood` has it."""
+        rate = np.exp(-log_temperature)
+        p = np.exp(rate * self.own) / np.exp(rate * self.apart).sum(axis=1)
+        q = (1.0 - floor) * p + floor / self.apart.shape[1]
+        return -float(self.shares @ np.log(q))
+
+    def likeliest(self, floor: float) -> tuple[float, float, float]:
+        """Loss, temperature and floor, at the likeliest temperature above this floor."""
+        found = minimize_scalar(
+            self.loss,
+            bounds=_TEMPERATURES,
+            args=(floor,),
+            method="bounded",
+            options={"xatol": _NEAR_ENOUGH},
+        )
+        return float(found.fun), float(np.exp(found.x)), floor

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from vicinal.nca.learning import TrainingSet
 from vicinal.nca.preparation import AS_GIVEN, MOST_COMPONENTS, n_components_of, penalty_unit
 from vicinal.nca.recipe import USUAL_PENALTY, Recipe
-from vicinal.nca.selection import Choice, choose, try_folds
+from vicinal.nca.selection import Choice, choose, path_of, try_folds
 from vicinal.nca.settings import NeighborhoodSettings
 
 __all__ = ["Decision", "decide"]
@@ -108,10 +108,11 @@ class _Folds:
         if trials is None:
             return _Judged(Decision(n_components, self._usual()))
         if self.recipe.chooses:
-            choice, path = choose(trials, self._unit)
-            starts = trials.unlearned()
-            otherwise = None if starts is None else choose(starts, self._unit)[0]
-            decision, cell = Decision(n_components, choice, otherwise, path), path["chosen"]
+            choice, cell = choose(trials, self._unit)
+            starts = trials.is_unlearned
+            otherwise = choose(trials, self._unit, starts)[0] if starts.any() else None
+            path = path_of(trials, self._unit, cell)
+            decision = Decision(n_components, choice, otherwise, path)
         else:
             decision, cell = Decision(n_components, self._usual()), trials.own_size
         error = trials.errors(trials.hits)[cell]

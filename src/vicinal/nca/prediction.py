@@ -1,5 +1,6 @@
 """Class probabilities of new points (thesis 3.24, 3.25), never over an n × m array."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,15 +67,14 @@ class Classifier:
         """From projected points, with the projected Gaussians as the background."""
         counts = class_counts(projected, objective.n_classes)
         log_weights = class_log_weights(objective, counts)
-        X, behind, gaussians = projected.X, None, objective.background
-        keys = X if scale == 1.0 else X * X.dtype.type(scale)
-        if gaussians is not None:
+        X, behind = projected.X, None
+        if objective.background is not None:
             log_weights = log_weights - np.logaddexp(0.0, logit)  # log(1 - β)
             log_weights = log_weights + objective.law.log_normalizer(X.shape[1])
             behind = class_log_priors(objective, counts) - np.logaddexp(0.0, -logit)
-            gaussians = gaussians.under(scale * np.eye(X.shape[1]))
-        known = (keys, projected.labels, projected.weights, log_weights, objective.law)
-        return cls(*known, gaussians, behind, scale, calibration)
+        known = (X, projected.labels, projected.weights, log_weights, objective.law)
+        rule = cls(*known, objective.background, behind, calibration=calibration)
+        return rule if scale == 1.0 else rule._resized(scale)
 
     def accuracy(self, queries: LabeledPoints, engine: Engine) -> float:
         """Share of projected points whose class is the most probable."""
@@ -93,10 +93,30 @@ class Classifier:
         if self.scale != 1.0:
             queries = queries * queries.dtype.type(self.scale)
         if index is None:
-            log_mass = self._log_masses(queries, engine)
+            log_mass = self._log_masses(queries, engine)[0]
         else:
             log_mass = self._nearest_log_masses(queries, index, k or 1)
-        log_mass += self.log_weights
+        return self._from_masses(queries, log_mass)
+
+    def log_probabilities_at(self, scales: NDArray, queries: NDArray, engine: Engine) -> NDArray:
+        """The same at several sizes of all distances, shape (len(scales), n, n_classes)."""
+        rules = [self._resized(float(scale)) for scale in scales]
+        log_masses = self._log_masses(queries, engine, scales)
+        sized = (queries * queries.dtype.type(scale) for scale in scales)
+        found = zip(rules, sized, log_masses, strict=True)
+        return np.stack([rule._from_masses(points, masses) for rule, points, masses in found])
+
+    def _resized(self, scale: float) -> "Classifier":
+        """The rule for points that are multiplied by a number."""
+        keys = self.keys * self.keys.dtype.type(scale)
+        behind = self.background
+        if behind is not None:
+            behind = behind.under(scale * np.eye(keys.shape[1]))
+        return replace(self, keys=keys, background=behind, scale=scale * self.scale)
+
+    def _from_masses(self, queries: NDArray, log_mass: NDArray) -> NDArray:
+        """log p(c | x) from sums over the keys of each class."""
+        log_mass = log_mass + self.log_weights
         if self.background is not None:
             densities = self.background.log_densities(np.eye(queries.shape[1]), queries)
             log_mass = np.logaddexp(log_mass, densities + self.background_log_weights)
@@ -107,11 +127,13 @@ class Classifier:
             log_mass[np.flatnonzero(alone), self.labels[found]] = 0.0
         return self.calibration.apply(log_shares(log_mass, axis=1))
 
-    def _log_masses(self, queries: NDArray, engine: Engine) -> NDArray:
-        """log Σ_{j in c} w_j k over all keys."""
+    def _log_masses(
+        self, queries: NDArray, engine: Engine, scales: Sequence[float] | NDArray = (1.0,)
+    ) -> NDArray:
+        """log Σ_{j in c} w_j k over all keys, at every size of distances."""
         known = (self.keys, self.labels, len(self.log_weights))
         log_weights = None if self.weights is None else np.log(self.weights)
-        return class_log_masses(queries, *known, log_weights, self.law, engine)
+        return class_log_masses(queries, *known, log_weights, self.law, engine, scales)
 
     def _nearest_log_masses(self, queries: NDArray, index: Any, k: int) -> NDArray:
         """log Σ_{j in c} w_j k over the k nearest keys of each query only."""

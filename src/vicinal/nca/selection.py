@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ __all__ = [
     "Trials",
     "choose",
     "choose_scale",
+    "path_of",
     "try_folds",
 ]
 
@@ -123,15 +125,12 @@ class Trials:
     labels: NDArray
     weights: NDArray
 
-    def unlearned(self) -> "Trials | None":
-        """Those of starts alone, where they were tried."""
-        which = [k for k, share in enumerate(self.shares) if math.isnan(share)]
-        if not which:
-            return None
-        init, shares = tuple(self.init[k] for k in which), tuple(self.shares[k] for k in which)
-        return replace(self, init=init, shares=shares, log_p=self.log_p[which])
-
     @property
+    def is_unlearned(self) -> NDArray:
+        """Which candidates are starts as they are, shape (K,)."""
+        return np.isnan(self.shares)
+
+    @cached_property
     def hits(self) -> NDArray:
         """Whether each is right, shape (K, len(SCALES), n)."""
         return self.log_p.argmax(axis=-1) == self.labels
@@ -152,22 +151,28 @@ class Trials:
         """The first candidate at the size it was learned at."""
         return 0, int(np.abs(np.log(SCALES)).argmin())
 
+    @cached_property
     def calibrations(self) -> list[list[Calibration]]:
         """The likeliest calibration of each."""
         return [[calibrate(p, self.labels, self.weights) for p in row] for row in self.log_p]
 
-    def log_likelihoods(self, calibrations: list[list[Calibration]]) -> NDArray:
+    @cached_property
+    def log_likelihood(self) -> NDArray:
         """Mean log probability of the true classes, calibrated, shape (K, len(SCALES))."""
         return np.array(
             [
                 [c.log_likelihood(p, self.labels, self.weights) for c, p in zip(*row, strict=True)]
-                for row in zip(calibrations, self.log_p, strict=True)
+                for row in zip(self.calibrations, self.log_p, strict=True)
             ]
         )
 
-    def best(self, likelihood: NDArray) -> tuple[int, int]:
-        """The most likely of those as accurate as the most accurate, within its error."""
-        accuracy, hits = self.accuracy, self.hits
+    def best(self, among: NDArray | None = None) -> tuple[int, int]:
+        """The most likely of those as accurate as the most accurate, within its error.
+
+        With `among`, a mask of candidates, of these.
+        """
+        hits, likelihood = self.hits, self.log_likelihood
+        accuracy = self.accuracy if among is None else np.where(among[:, None], self.accuracy, -1)
         top = _first_largest(accuracy, likelihood)
         apart = hits[top].astype(np.float64) - hits
         as_good = accuracy[top] - accuracy <= _AS_GOOD * self.errors(apart) + 1e-12
@@ -182,30 +187,35 @@ def _first_largest(values: NDArray, ties: NDArray | None = None) -> tuple[int, i
     return int(row), int(column)
 
 
-def choose(trials: Trials, penalty_unit: float) -> tuple[Choice, dict[str, Any]]:
-    """The candidate that predicts best, and what was tried.
+def choose(
+    trials: Trials, penalty_unit: float, among: NDArray | None = None
+) -> tuple[Choice, tuple[int, int]]:
+    """The candidate that predicts best, and its place.
 
     Parameters
     ----------
     trials : Trials
     penalty_unit : float
         λ of share 1 for all rows, of which folds had fewer.
+    among : ndarray of bool, optional
+        Candidates to choose from. None: all.
     """
-    calibrations = trials.calibrations()
-    likelihood = trials.log_likelihoods(calibrations)
-    k, s = trials.best(likelihood)
-    regularization = np.array(trials.shares) * penalty_unit
-    path = {
+    k, s = place = trials.best(among)
+    known = (trials.init[k], trials.shares[k] * penalty_unit, float(SCALES[s]))
+    return Choice(*known, trials.calibrations[k][s]), place
+
+
+def path_of(trials: Trials, penalty_unit: float, chosen: tuple[int, int]) -> dict[str, Any]:
+    """What was tried and how it scored, for users."""
+    return {
         "init": np.array(trials.init),
-        "regularization": regularization,
+        "regularization": np.array(trials.shares) * penalty_unit,
         "scale": SCALES.copy(),
         "accuracy": trials.accuracy,
         "accuracy_error": trials.errors(trials.hits),
-        "log_likelihood": likelihood,
-        "chosen": (k, s),
+        "log_likelihood": trials.log_likelihood,
+        "chosen": chosen,
     }
-    chosen = Choice(trials.init[k], float(regularization[k]), float(SCALES[s]), calibrations[k][s])
-    return chosen, path
 
 
 def choose_scale(
@@ -345,5 +355,4 @@ def _at_all_scales(
     """Log probabilities of the queries under a map at every size."""
     keys, projected = under_map(A, data.points(slice(None)), objective)
     Z = under_map(A, queries, objective)[0].X
-    rules = (Classifier.of(keys, projected, logit, float(scale)) for scale in SCALES)
-    return np.stack([rule.log_probabilities(Z, engine) for rule in rules])
+    return Classifier.of(keys, projected, logit).log_probabilities_at(SCALES, Z, engine)

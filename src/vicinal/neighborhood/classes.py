@@ -1,5 +1,7 @@
 """Masses of several classes of keys around the same queries."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
@@ -13,6 +15,9 @@ __all__ = ["class_log_masses"]
 # Up to so many pairs a pass of an engine takes longer to arrange than to do.
 _FEW_PAIRS = 30_000
 
+# Distances as they are.
+_AS_THEY_ARE = (1.0,)
+
 
 def class_log_masses(
     queries: NDArray,
@@ -22,8 +27,9 @@ def class_log_masses(
     log_weights: NDArray | None,
     law: Law,
     engine: Engine,
+    scales: Sequence[float] = _AS_THEY_ARE,
 ) -> NDArray:
-    """log Σ_{j in c} w_j k(|q - k_j|²) of every query and class, -inf where there is nothing.
+    """log Σ_{j in c} w_j k(a² |q - k_j|²) of all queries and classes, -inf where nothing is.
 
     Parameters
     ----------
@@ -35,20 +41,28 @@ def class_log_masses(
     log_weights : ndarray of shape (m,) or None
     law : Law
     engine : Engine
+    scales : sequence of float, default=(1.0,)
+        Sizes a that distances are taken at, one after the other.
 
     Returns
     -------
-    ndarray of float64, shape (n, n_classes)
+    ndarray of float64, shape (len(scales), n, n_classes)
     """
-    found = np.full((len(queries), n_classes), -np.inf)
+    found = np.full((len(scales), len(queries), n_classes), -np.inf)
     if len(queries) * len(keys) <= _FEW_PAIRS and len(queries):
-        return _all_at_once(queries, keys, labels, log_weights, law, found)
+        return _all_at_once(queries, keys, labels, log_weights, law, scales, found)
     for c in np.unique(labels):  # every pair is visited once in all
         mine = labels == c
         weights = None if log_weights is None else log_weights[mine]
-        pairs = Pairs(queries, keys[mine], key_log_weights=weights)
-        found[:, c] = engine.rows(pairs, law, moments=False).finish().log_mass[0]
+        for a, scale in enumerate(scales):
+            pairs = Pairs(*_scaled(scale, queries, keys[mine]), key_log_weights=weights)
+            found[a, :, c] = engine.rows(pairs, law, moments=False).finish().log_mass[0]
     return found
+
+
+def _scaled(scale: float, *points: NDArray) -> tuple[NDArray, ...]:
+    """Points in their own precision, times a number."""
+    return points if scale == 1.0 else tuple(each * each.dtype.type(scale) for each in points)
 
 
 def _all_at_once(
@@ -57,20 +71,22 @@ def _all_at_once(
     labels: NDArray,
     log_weights: NDArray | None,
     law: Law,
+    scales: Sequence[float],
     found: NDArray,
 ) -> NDArray:
     """From one array of all distances, keys in the order of their classes."""
     order = np.argsort(labels, kind="stable")
     classes, first = np.unique(labels[order], return_index=True)
-    s = cdist(queries.astype(np.float64), keys[order].astype(np.float64), "sqeuclidean")
-    with np.errstate(divide="ignore"):
-        log_k = law.log_mass(s, queries.shape[1])
-    if log_weights is not None:
-        log_k = log_k + log_weights[order]
-    peak = np.maximum.reduceat(log_k, first, axis=1)
-    base = np.where(np.isneginf(peak), 0.0, peak)
     sizes = np.diff(np.append(first, len(order)))
-    np.exp(log_k - np.repeat(base, sizes, axis=1), out=log_k)
-    with np.errstate(divide="ignore"):
-        found[:, classes] = np.log(np.add.reduceat(log_k, first, axis=1)) + base
+    s = cdist(queries.astype(np.float64), keys[order].astype(np.float64), "sqeuclidean")
+    for a, scale in enumerate(scales):
+        with np.errstate(divide="ignore"):
+            log_k = law.log_mass(scale**2 * s, queries.shape[1])
+        if log_weights is not None:
+            log_k = log_k + log_weights[order]
+        peak = np.maximum.reduceat(log_k, first, axis=1)
+        base = np.where(np.isneginf(peak), 0.0, peak)
+        np.exp(log_k - np.repeat(base, sizes, axis=1), out=log_k)
+        with np.errstate(divide="ignore"):
+            found[a][:, classes] = np.log(np.add.reduceat(log_k, first, axis=1)) + base
     return found
