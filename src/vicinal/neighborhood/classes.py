@@ -27,7 +27,7 @@ def class_log_masses(
     log_weights: NDArray | None,
     law: Law,
     engine: Engine,
-    scales: Sequence[float] = _AS_THEY_ARE,
+    scales: Sequence[float] | NDArray = _AS_THEY_ARE,
 ) -> NDArray:
     """log Σ_{j in c} w_j k(a² |q - k_j|²) of all queries and classes, -inf where nothing is.
 
@@ -55,14 +55,15 @@ def class_log_masses(
         mine = labels == c
         weights = None if log_weights is None else log_weights[mine]
         for a, scale in enumerate(scales):
-            pairs = Pairs(*_scaled(scale, queries, keys[mine]), key_log_weights=weights)
+            sized = _sized(queries, scale), _sized(keys[mine], scale)
+            pairs = Pairs(*sized, key_log_weights=weights)
             found[a, :, c] = engine.rows(pairs, law, moments=False).finish().log_mass[0]
     return found
 
 
-def _scaled(scale: float, *points: NDArray) -> tuple[NDArray, ...]:
+def _sized(points: NDArray, scale: float) -> NDArray:
     """Points in their own precision, times a number."""
-    return points if scale == 1.0 else tuple(each * each.dtype.type(scale) for each in points)
+    return points if scale == 1.0 else points * points.dtype.type(scale)
 
 
 def _all_at_once(
@@ -71,7 +72,7 @@ def _all_at_once(
     labels: NDArray,
     log_weights: NDArray | None,
     law: Law,
-    scales: Sequence[float],
+    scales: Sequence[float] | NDArray,
     found: NDArray,
 ) -> NDArray:
     """From one array of all distances, keys in the order of their classes."""
