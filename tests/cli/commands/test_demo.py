@@ -106,7 +106,7 @@ def test_demo_json_and_picture(no_work, tmp_path):
     assert all(0.2 < s["accuracy"] <= 1 for s in told["scores"])
     assert told["scores"][0]["fit_seconds"] is None
     assert all(s["fit_seconds"] > 0 for s in told["scores"][1:])
-    assert len(told["densities"]) == 3
+    assert len(told["densities"]) == 4
     assert (tmp_path / "digits.png").read_bytes().startswith(PNG)
 
 
@@ -125,6 +125,7 @@ def test_every_family_is_there(compared):
     assert ours == {
         "NeighborhoodComponents",
         "LocalComponents",
+        "LocalComponents, mixture",
         "LatentCoincidence",
         "DivergenceEmbedding",
     }
@@ -142,7 +143,7 @@ def test_steps_are_told_in_order(compared):
     told = compared[1]
     assert [step for _, step, _ in told] == list(range(1, len(told) + 1))
     assert {n_steps for _, _, n_steps in told} == {len(told)}
-    assert told[-1][0] == "Fitting LocalComponents"
+    assert told[-1][0] == "Fitting LocalComponents, mixture"
 
 
 @pytest.mark.parametrize(
@@ -301,7 +302,9 @@ def test_real_process(tmp_path):
     assert accuracy["NeighborhoodComponents", 5] > accuracy["PCA", 5]
     assert accuracy["DivergenceEmbedding", 2] > accuracy["Isomap", 2]
     density = {one["method"]: one["log_density"] for one in told["densities"]}
+    mixture = density.pop("LocalComponents, mixture")
     assert density["LocalComponents"] == max(density.values())
+    assert mixture > density["LocalComponents"] + 0.5
     page = (tmp_path / "vicinal-demo.html").read_text()
     assert "vicinal demo --json" in page
     assert len(page) < 6_000_000
