@@ -19,7 +19,7 @@ numba's compiler ran before. A method that fails on any split has no mean.
 The first {n_ours} rows are LocalComponents, default settings but for those said. The headline row
 is "{headline}": number of parts, prior, variances that are added and Gaussian directions are chosen
 within the training rows. What is tried there was settled on other splits (seeds from 100 on) of the
-same sets; the Gaussian behind all parts was added after a run without it had failed on the second
+same sets; what is behind all parts was added after a run without it had failed on the second
 split of segment (docs/decisions/0018). pima, segment and letter have rounded values: densities grow
 there with how narrow they may become, which for the mixture, as for the least reg_covar, is 1e-6.
 
