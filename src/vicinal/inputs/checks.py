@@ -140,8 +140,8 @@ def check_classes(y: NDArray) -> tuple[NDArray, NDArray]:
     classes, codes = _distinct(y)
     if len(classes) < 2:
         raise ValueError(
-            f"y has 1 class ({classes[0]!r} only): a metric that tells classes apart needs at "
-            "least two classes."
+            f"y has 1 class ({classes.tolist()[0]!r} only): a metric that tells classes apart "
+            "needs at least two classes."
         )
     return classes, codes
 

@@ -131,6 +131,15 @@ def test_any_data_have_a_density(case):
     assert np.isfinite(model.loo_log_likelihood_)
 
 
+@pytest.mark.filterwarnings("ignore:LocalComponents with regularization='auto'")
+@pytest.mark.parametrize(("n", "d"), [(12, 30), (30, 20)])
+def test_few_rows_in_many_dimensions_are_no_less_likely_than_under_one_shape(n, d):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(n, d)), rng.normal(size=(300, d))
+    mixture = LocalComponents(n_mixture="auto", random_state=0).fit(X)
+    assert mixture.score(new) > LocalComponents().fit(X).score(new) - 0.5
+
+
 def test_rows_of_weight_zero_are_absent(clusters):
     weights = np.r_[np.ones(80), np.zeros(40)]
     mixture = LocalComponents(n_mixture=2, regularization=(1e-3, 1e-2))

@@ -17,6 +17,11 @@ _NUMBERS = (1, 2, 3, 4, 6, 9, 13, 18, 25)
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _WIDE = (LEAST_FLOOR, 1e-4, 1e-3, 1e-2, 1e-1)
 _NEAR = (LEAST_FLOOR, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+
+# Of n ≤ 2 d rows in d dimensions a covariance knows too little, and steps from a small variance to
+# the next find no gain: all of these are tried first.
+_WIDE_OF_FEW = (*_WIDE, 0.3, 1.0)
+
 _UPDATES = (5, 10, 20, 40)
 
 # Rows to choose with; rows for every part; numbers of parts in a row that may bring nothing.
@@ -45,7 +50,22 @@ def one_gaussian(points: WeightedPoints, engine: Engine, seed: int) -> float:
     """How likely rows held back are under one Gaussian, the variance that is added to it chosen."""
     rng = np.random.default_rng(seed)
     score = _remembered(Trials(points.some(_MOST_ROWS, rng), engine, rng).score)
-    return score(_climbed(replace(_FIRST, is_local=False), {"wide": _WIDE}, score))
+    wide = _variances(points)
+    return score(_climbed(_first_of(wide, score), {"wide": wide}, score))
+
+
+def _variances(points: WeightedPoints) -> tuple[float, ...]:
+    """What may be added to those of parts."""
+    n, d = points.X.shape
+    return _WIDE_OF_FEW if n <= 2 * d else _WIDE
+
+
+def _first_of(wide: tuple[float, ...], score: Score) -> Recipe:
+    """Where the search for a prior begins: of few rows, at the best variance of one Gaussian."""
+    first = replace(_FIRST, is_local=False)
+    if wide is _WIDE:
+        return first
+    return max((replace(first, wide=one) for one in wide), key=score)
 
 
 def choose_recipe(
@@ -78,8 +98,10 @@ def choose_recipe(
     score = _remembered(trials.score)
     axes: Axes = {"strength": _STRENGTHS}
     if floors is None:
-        axes["wide"] = _WIDE
-    first = _FIRST if floors is None else replace(_FIRST, wide=floors[0], near=floors[1])
+        axes["wide"] = _variances(points)
+        first = _first_of(axes["wide"], score)
+    else:
+        first = replace(_FIRST, wide=floors[0], near=floors[1])
     best, highest, without_gain, losses = first, -np.inf, 0, 0
     for number in numbers:
         first = _climbed(replace(first, n_parts=number, is_local=False), axes, score)
