@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from vicinal.divergence import kernels
 from vicinal.divergence.gaussians import LocalGaussians
@@ -46,6 +47,8 @@ class Divergence:
         2 for a squared distance in these units.
     symmetric : bool
         Whether pairs have the same divergence both ways: each is then computed once.
+    shapes : bool
+        Whether it looks at covariances: otherwise none are made.
     n_frames : int
         How many frames are joined to compute a pair of Gaussians of low rank q: ``n_frames * q``
         directions must fit into the space, otherwise all directions are given. 1 where each
@@ -58,6 +61,7 @@ class Divergence:
     finish: Callable[[NDArray], NDArray] = _unchanged
     degree: int = 0
     symmetric: bool = True
+    shapes: bool = True
     n_frames: int = 1
 
     def takes(self, rank: int, n_features: int) -> bool:
@@ -81,6 +85,11 @@ def _joint(which: int) -> Tile:
         return out
 
     return tile
+
+
+def _euclidean(P: LocalGaussians, Q: LocalGaussians, upper: bool) -> NDArray:
+    """Distances of the means, by differences: no shapes."""
+    return cdist(P.means, Q.means)
 
 
 def _hellinger(bhattacharyya: NDArray) -> NDArray:
@@ -115,6 +124,7 @@ DIVERGENCES: dict[str, Divergence] = {
         Divergence("jeffreys-riemann", _joint(kernels.JEFFREYS_RIEMANN), n_frames=2),
         Divergence("bhattacharyya-riemann", _joint(kernels.BHATTACHARYYA_RIEMANN), n_frames=2),
         Divergence("riemann", _joint(kernels.RIEMANN), n_frames=2),
+        Divergence("euclidean", _euclidean, degree=1, shapes=False),
     )
 }
 

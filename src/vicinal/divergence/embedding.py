@@ -1,16 +1,18 @@
 """DivergenceEmbedding: the estimator."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.divergence.divergences import check_symmetric
+from vicinal.divergence.divergences import check_symmetric, divergence_named
 from vicinal.divergence.energy import best_size, laplacian_energy
-from vicinal.divergence.graph import check_connected, symmetric, without_last
+from vicinal.divergence.graph import check_connected, pieces_of, symmetric, tell_of_pieces
 from vicinal.divergence.learners import (
     Embedded,
     Graph,
@@ -19,17 +21,28 @@ from vicinal.divergence.learners import (
     learners_that,
     one_of,
 )
+from vicinal.divergence.learners.laplacian import scale_of
+from vicinal.divergence.learners.pieces import Pieces, embed_pieces, extend_pieces
 from vicinal.divergence.limits import check_room, in_precision
-from vicinal.divergence.neighbors import DivergenceNeighbors, space_of
-from vicinal.divergence.space import Divergences, DivergenceSpace
+from vicinal.divergence.neighbors import DivergenceNeighbors, checked_queries, space_of
+from vicinal.divergence.space import Divergences, Space
 from vicinal.fitting.support import FitSupport
-from vicinal.inputs.checks import check_choice, check_count, check_nonnegative
-from vicinal.inputs.units import check_units
+from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
 __all__ = ["DivergenceEmbedding"]
+
+# What a fit may find, by the learner.
+_FOUND = (
+    "embedding_",
+    "energies_",
+    "eigenvalues_",
+    "estimator_",
+    "reconstruction_error_",
+    "_map",
+)
 
 
 def _has_transform(model: "DivergenceEmbedding") -> bool:
@@ -66,27 +79,39 @@ class DivergenceEmbedding(
     divergence : str, default="jeffreys"
         As for `DivergenceNeighbors`. Methods that square distances get the square
         roots of "jeffreys" and "bhattacharyya".
-    n_neighbors : int or "energy", default=10
-        Size of the neighborhoods, m. "energy": of 5, 7, 10, 14, 20, 28 and 40 the
-        one whose graph, if connected, has the largest first `n_components` + 1
-        eigenvalues of Laplacian eigenmaps, in sum.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        "precomputed": X has distances, of all pairs of points or a sparse graph of
+        neighbors, which are taken instead of divergences.
+    n_neighbors : int, "energy" or "growth", default=10
+        Size of the neighborhoods, m. "energy": the one from 3 to 25 whose graph has
+        the largest first `n_components` + 1 eigenvalues of Laplacian eigenmaps, in
+        sum; of equal ones the smallest. A graph of as many components as that, the
+        paper's ideal, has all the energy there is. "growth": as for
+        `DivergenceNeighbors`.
     radius : float, optional
         Neighborhoods of all points within this distance, instead.
     covariance : str, default="ridge"
         As for `DivergenceNeighbors`.
-    gamma : float, default=1e-4
+    gamma : "auto" or float, default="auto"
+        As for `DivergenceNeighbors`.
     n_graph_neighbors : int, optional
         Neighbors of every point in the graph. None: 15, or for "tsne" as many as its
-        perplexity needs. Not for "mds".
+        perplexity needs; of a precomputed graph, all that it has. Not for "mds".
     n_candidates : int, optional
         Look for these among so many Euclidean neighbors only: for many points.
-    disconnected : {"connect", "raise"}, default="connect"
-        What "isomap" and "laplacian" do with a graph of several components:
-        "connect" adds the shortest edge between every two of them, with a warning.
-        "lle" always raises an error.
+    use_labels : bool, default=False
+        As for `DivergenceNeighbors`.
+    disconnected : {"connect", "separate", "raise"}, default="connect"
+        What "isomap", "laplacian" and "lle" do with a graph of several components,
+        with a warning: "connect" adds the shortest edge between every two of them;
+        "separate" embeds each for itself, as if there were no others, and sets them
+        side by side along the first coordinate. A precomputed graph does not tell
+        the distances between its components, so that "connect" separates them.
     scale : float, optional
-        σ of the affinities exp(-divergence / σ) of "laplacian". None: the median of
+        σ of the affinities exp(-divergence / σ) of "laplacian". None: a quantile of
         the graph's divergences that are not 0.
+    scale_quantile : float, default=0.5
+        Which one, between 0 and 1.
     lle_weights : {"distances", "coordinates"}, default="distances"
         Whether "lle" rebuilds points from their neighbors by the divergences alone,
         or by the points' own coordinates.
@@ -105,10 +130,19 @@ class DivergenceEmbedding(
     n_neighbors_ : int
         m, chosen or given.
     energies_ : dict of int to float
-        Energy of every size tried, NaN where the graph is not connected. Only with
-        ``n_neighbors="energy"``.
+        Energy of every size tried. Only with ``n_neighbors="energy"``.
     eigenvalues_ : ndarray
-        Of "isomap", "laplacian" (the trivial one first) and "mds".
+        Of "isomap", "laplacian" (the trivial one first) and "mds". Not of components
+        that stand side by side.
+    reconstruction_error_ : float
+        Of "isomap", "mds" and "lle", as scikit-learn defines it: how far inner
+        products of the coordinates are from those that distances ask for, or what
+        the neighbors of points leave of them. Not of components side by side.
+    dist_matrix_ : ndarray of shape (n_samples, n_samples)
+        Lengths of the shortest paths, of "isomap"; inf between components side by
+        side.
+    affinity_matrix_ : sparse matrix of shape (n_samples, n_samples)
+        Of "laplacian".
     estimator_ : object
         The fitted TSNE or UMAP; the latter is not saved by `vicinal.save`.
     n_features_in_ : int
@@ -141,7 +175,7 @@ class DivergenceEmbedding(
     >>> from vicinal import DivergenceEmbedding
     >>> X, _ = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> model = DivergenceEmbedding(method="laplacian", gamma=0.1, random_state=0)
+    >>> model = DivergenceEmbedding(method="laplacian", random_state=0)
     >>> model.fit_transform(X).shape
     (178, 2)
     """
@@ -154,14 +188,17 @@ class DivergenceEmbedding(
         *,
         method: str = "isomap",
         divergence: str = "jeffreys",
+        metric: str = "euclidean",
         n_neighbors: int | str = 10,
         radius: float | None = None,
         covariance: str = "ridge",
-        gamma: float = 1e-4,
+        gamma: float | str = "auto",
         n_graph_neighbors: int | None = None,
         n_candidates: int | None = None,
+        use_labels: bool = False,
         disconnected: str = "connect",
         scale: float | None = None,
+        scale_quantile: float = 0.5,
         lle_weights: str = "distances",
         method_params: dict[str, Any] | None = None,
         search: str = "exact",
@@ -172,14 +209,17 @@ class DivergenceEmbedding(
         self.n_components = n_components
         self.method = method
         self.divergence = divergence
+        self.metric = metric
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.covariance = covariance
         self.gamma = gamma
         self.n_graph_neighbors = n_graph_neighbors
         self.n_candidates = n_candidates
+        self.use_labels = use_labels
         self.disconnected = disconnected
         self.scale = scale
+        self.scale_quantile = scale_quantile
         self.lle_weights = lle_weights
         self.method_params = method_params
         self.search = search
@@ -194,25 +234,31 @@ class DivergenceEmbedding(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Or distances, of shape (n_samples, n_samples).
+        y : array-like of shape (n_samples,), optional
+            Labels; ignored but for ``use_labels=True``.
 
         Returns
         -------
         self : DivergenceEmbedding
         """
-        points = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
-        check_units(points)
-        self._check_parameters(len(points))
-        self._forget("embedding_", "energies_", "eigenvalues_", "estimator_", "_map")
+        points = self._checked(X)
+        self._forget(*_FOUND)
         # What `transform` reads: parameters may be set to others before it is called.
         self._fitted_with = self._parameters("method")
         rng = self._generator()
-        self.n_neighbors_ = self._chosen_size(points, rng)
-        self.neighbors_ = self._neighbors(self.n_neighbors_, len(points)).fit(points)
-        learner, space = learner_named(self.method), space_of(self.neighbors_)
-        found = learner.embed(space, self._divergences(learner, space), self, rng)
+        size = self._chosen_size(points, y, rng)
+        self.neighbors_ = self._neighbors(size, points).fit(points, y)
+        self.n_neighbors_ = getattr(self.neighbors_, "n_neighbors_", size)
+        learner, space = learner_named(self.method), space_of(self.neighbors_, points)
+        found = self._embedded(learner, space, rng)
         self.embedding_ = in_precision(found.coordinates, points.dtype, "coordinates")
-        self._keep(_map=found.map, eigenvalues_=found.eigenvalues, estimator_=found.estimator)
+        self._keep(
+            _map=found.map,
+            eigenvalues_=found.eigenvalues,
+            estimator_=found.estimator,
+            reconstruction_error_=found.reconstruction_error,
+        )
         self._n_features_out = self.n_components
         return self
 
@@ -222,13 +268,15 @@ class DivergenceEmbedding(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Or distances, of shape (n_samples, n_samples).
+        y : array-like of shape (n_samples,), optional
+            Labels; ignored but for ``use_labels=True``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return self.fit(X).embedding_
+        return self.fit(X, y).embedding_
 
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
@@ -237,21 +285,54 @@ class DivergenceEmbedding(
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
+            Or distances, of shape (n_queries, n_samples).
 
         Returns
         -------
         ndarray of shape (n_queries, n_components)
         """
         check_is_fitted(self, "embedding_")
-        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        points = checked_queries(self, self.neighbors_, X)
         learner, space = learner_named(self._fitted_with["method"]), space_of(self.neighbors_)
-        divergences = space.divergences_of(points)
-        if learner.graph is not None:  # the k nearest: training points count themselves, too
-            divergences = without_last(divergences)
+        divergences = space.neighbors_of(points)
         found = Embedded(self.embedding_, getattr(self, "_map", None))
         assert learner.extend is not None  # otherwise there is no transform
-        extended = learner.extend(space, divergences, points, found)
+        if isinstance(found.map, Pieces):
+            extended = extend_pieces(learner, space, divergences, points, found)
+        else:
+            extended = learner.extend(space, divergences, points, found)
         return in_precision(extended, self.embedding_.dtype, "coordinates")
+
+    @property
+    def dist_matrix_(self) -> NDArray:
+        """Lengths of the shortest paths, of a fitted "isomap"."""
+        check_is_fitted(self, "embedding_")
+        lengths = np.full((len(self.embedding_),) * 2, np.inf)
+        for rows, part in self._maps("isomap", "dist_matrix_"):
+            lengths[np.ix_(rows, rows)] = 0.0 if part is None else part.lengths
+        return lengths
+
+    @property
+    def affinity_matrix_(self) -> csr_matrix:
+        """Affinities exp(-divergence / σ) of the edges, of a fitted "laplacian"."""
+        check_is_fitted(self, "embedding_")
+        n, every = len(self.embedding_), []
+        for rows, part in self._maps("laplacian", "affinity_matrix_"):
+            if part is not None:
+                edges = part.affinities.tocoo()
+                every.append((edges.data, rows[edges.row], rows[edges.col]))
+        data, row, column = (np.concatenate(parts) for parts in zip(*every, strict=True))
+        return csr_matrix((data, (row, column)), shape=(n, n))
+
+    def _maps(self, method: str, name: str) -> Iterator[tuple[NDArray, Any]]:
+        """Points of each component that was embedded for itself, and its map."""
+        if self._fitted_with["method"] != method:
+            raise AttributeError(f'{name} is there with method="{method}" only.')
+        if not isinstance(self._map, Pieces):
+            yield np.arange(len(self.embedding_)), self._map
+            return
+        for piece, part in enumerate(self._map.maps):
+            yield np.flatnonzero(self._map.labels == piece), part
 
     def _keep(self, **found: Any) -> None:
         """Set attributes to what was found, and leave out what was not."""
@@ -261,65 +342,88 @@ class DivergenceEmbedding(
 
     # ---------------------------------------------------------------------------------- the graph
 
-    def _neighbors(self, n_neighbors: int, n_samples: int) -> DivergenceNeighbors:
+    def _neighbors(self, n_neighbors: int | str, X: Divergences) -> DivergenceNeighbors:
         return DivergenceNeighbors(
             n_neighbors,
             radius=self.radius,
             divergence=self.divergence,
+            metric=self.metric,
             covariance=self.covariance,
             gamma=self.gamma,
-            n_graph_neighbors=self._n_graph_neighbors(n_samples),
+            n_graph_neighbors=self._n_graph_neighbors(X),
             n_candidates=self.n_candidates,
+            use_labels=self.use_labels,
             search=self.search,
             engine=self.engine,
             n_jobs=self.n_jobs,
         )
 
-    def _n_graph_neighbors(self, n_samples: int) -> int | None:
-        """How many neighbors the graph has; None where there is none."""
-        learner = learner_named(self.method)
+    def _n_graph_neighbors(self, X: Divergences) -> int | None:
+        """How many neighbors the graph has; None where there is none, or all that are given."""
+        learner, n = learner_named(self.method), X.shape[0]
         if learner.graph is None or self.n_graph_neighbors is not None:
             return self.n_graph_neighbors
-        return min(learner.graph_neighbors(self, n_samples), n_samples - 1)
+        if issparse(X) and learner.graph is Graph.JOINED:
+            return None
+        return min(learner.graph_neighbors(self, n), n - 1)
 
-    def _divergences(self, learner: Learner, space: DivergenceSpace) -> Divergences:
-        """The divergences of the training points that the learner needs."""
+    def _embedded(self, learner: Learner, space: Space, rng: np.random.Generator) -> Embedded:
+        """What the learner makes of the training points, or of each component of their graph."""
         found = space.divergences()
-        if learner.graph is Graph.JOINED and self.disconnected == "connect":
-            return space.joined(found)
-        if learner.graph in (Graph.JOINED, Graph.WHOLE):
-            joined = one_of(lambda other: other.graph is Graph.JOINED)
+        if learner.graph is not Graph.JOINED or pieces_of(found)[0] == 1:
+            return learner.embed(space, found, self, rng)
+        if self.disconnected == "raise":
             others = one_of(lambda other: other.graph in (None, Graph.ANY))
             check_connected(
                 found,
-                f'method="{learner.name}" needs one. Raise n_graph_neighbors; or use '
-                f'method={joined} with disconnected="connect", or {others}',
+                f'method="{learner.name}" needs one. Raise n_graph_neighbors, use '
+                f'disconnected="connect" or "separate", or method={others}',
             )
-        return found
+        if self.disconnected == "separate" or _is_graph(space):
+            tell_of_pieces(pieces_of(found)[1], "they were embedded side by side")
+            return embed_pieces(learner, space, found, self, rng)
+        return learner.embed(space, space.joined(found), self, rng)
 
-    def _chosen_size(self, X: NDArray, rng: np.random.Generator) -> int:
-        if not isinstance(self.n_neighbors, str):
-            return int(self.n_neighbors)
+    def _chosen_size(self, X: Divergences, y: Any, rng: np.random.Generator) -> int | str:
+        if self.n_neighbors != "energy":
+            return self.n_neighbors
+        n_leading = self.n_components + 1
 
         def energy(size: int) -> float:
-            model = self._neighbors(size, len(X)).fit(X)
+            model = self._neighbors(size, X).fit(X, y)
             graph = symmetric(space_of(model).divergences())
-            return laplacian_energy(graph, self.n_components + 1, self.scale, rng)
+            scale = scale_of(graph, self.scale, self.scale_quantile)
+            return laplacian_energy(graph, n_leading, scale, rng)
 
-        chosen, self.energies_ = best_size(energy, len(X))
+        chosen, self.energies_ = best_size(energy, X.shape[0], n_leading)
         return chosen
 
     # ----------------------------------------------------------------------------- the parameters
 
-    def _check_parameters(self, n_samples: int) -> None:
+    def _checked(self, X: ArrayLike) -> Divergences:
+        """Points to learn from, or their distances, all in order, parameters too."""
+        is_given = self.metric == "precomputed"
+        points = validate_data(
+            self,
+            X,
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2,
+            accept_sparse="csr" if is_given else False,
+        )
+        self._check_parameters(points)
+        return points
+
+    def _check_parameters(self, points: Divergences) -> None:
+        n_samples = points.shape[0]
         check_count(
             "n_components", self.n_components, 1, n_samples - 1, " (number of other points)"
         )
         learner = learner_named(self.method)
-        check_choice("disconnected", self.disconnected, ("raise", "connect"))
+        check_choice("disconnected", self.disconnected, ("raise", "connect", "separate"))
         check_choice("lle_weights", self.lle_weights, ("distances", "coordinates"))
         if self.scale is not None and check_nonnegative("scale", self.scale) == 0:
             raise ValueError("scale=0 makes every affinity 0: it must be positive.")
+        check_share("scale_quantile", self.scale_quantile)
         check_symmetric(self.divergence, "DivergenceEmbedding")
         if learner.graph is None:
             self._check_no_graph()
@@ -331,7 +435,23 @@ class DivergenceEmbedding(
                 f"use method={others}, or fewer points",
             )
         self._check_method_params(learner, n_samples)
-        self._check_size(n_samples)
+        self._check_size()
+        self._check_given(learner, points)
+
+    def _check_given(self, learner: Learner, points: Divergences) -> None:
+        """Refuse what distances alone do not tell."""
+        if self.metric != "precomputed":
+            return
+        if learner.graph is None and issparse(points):
+            raise ValueError(
+                f'method="{self.method}" takes all distances, and X is a sparse graph: give them '
+                "dense, or use another method."
+            )
+        if learner.name == "lle" and self.lle_weights == "coordinates":
+            raise ValueError(
+                'lle_weights="coordinates" needs points, and metric="precomputed" has distances '
+                'only: use lle_weights="distances".'
+            )
 
     def _check_no_graph(self) -> None:
         """Refuse parameters of a graph where there is none."""
@@ -342,14 +462,10 @@ class DivergenceEmbedding(
                     "which takes all distances."
                 )
 
-    def _check_size(self, n_samples: int) -> None:
-        """Refuse sizes of neighborhoods that make no sense."""
-        if not isinstance(self.n_neighbors, str):
-            most = n_samples - 1 if self.radius is None else None
-            why = " (number of other points)" if self.radius is None else ""
-            check_count("n_neighbors", self.n_neighbors, 1, most, why)
-            return
-        check_choice("n_neighbors", self.n_neighbors, ("energy",))
+    def _check_size(self) -> None:
+        """Refuse ways to choose the size of neighborhoods that make no sense."""
+        if self.n_neighbors != "energy":
+            return  # `DivergenceNeighbors` checks it
         if learner_named(self.method).graph is None:
             raise ValueError(
                 f'n_neighbors="energy" needs a graph, and method="{self.method}" has none.'
@@ -358,6 +474,11 @@ class DivergenceEmbedding(
             raise ValueError(
                 f'n_neighbors="energy" has no meaning with radius={self.radius}, which makes the '
                 "neighborhoods."
+            )
+        if self.metric == "precomputed" or not divergence_named(self.divergence).shapes:
+            raise ValueError(
+                'n_neighbors="energy" compares neighborhoods, and distances that are precomputed '
+                "or Euclidean have none: give a number, which does not matter."
             )
 
     def _check_method_params(self, learner: Learner, n_samples: int) -> None:
@@ -385,7 +506,15 @@ class DivergenceEmbedding(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        is_given = self.metric == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = is_given
+        tags.input_tags.positive_only = is_given
         return tags
+
+
+def _is_graph(space: Space) -> bool:
+    """Whether of distances only those of neighbors are known."""
+    return issparse(getattr(space, "given", None))
 
 
 # scikit-learn has wrapped the method by now, for `set_output`, and would have hidden this.

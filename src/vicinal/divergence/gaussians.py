@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.divergence.covariance import COVARIANCES, Spectrum
+from vicinal.divergence.covariance import COVARIANCES, Relative, Spectrum, estimated
 from vicinal.neighborhood.threads import effective_n_threads, one_library_thread, run_in_order
 
-__all__ = ["KINDS", "LocalGaussians", "Neighborhoods", "fit_gaussians"]
+__all__ = ["KINDS", "LocalGaussians", "Neighborhoods", "fit_gaussians", "relative_to"]
 
 # "shrunk-diagonal" alone has other eigenvectors than C.
 KINDS = (*COVARIANCES, "shrunk-diagonal")
@@ -20,6 +20,9 @@ _SINGULAR = 1e-24
 
 # Numbers of differences held at a time by every thread.
 _BLOCK_NUMBERS = 1_000_000
+
+# Neighborhoods that γ is made relative to, at most.
+_MOST_ROWS = 10_000
 
 
 class Neighborhoods(NamedTuple):
@@ -142,7 +145,7 @@ def fit_gaussians(
     queries: NDArray,
     neighborhoods: Neighborhoods,
     kind: str,
-    gamma: float,
+    gamma: float | Relative,
     n_jobs: int | None = None,
 ) -> LocalGaussians:
     """A Gaussian around every query, from rows of X near it.
@@ -162,22 +165,42 @@ def fit_gaussians(
     return gaussians
 
 
-def _fit_part(
-    X: NDArray, queries: NDArray, near: Neighborhoods, kind: str, gamma: float
-) -> LocalGaussians:
+def relative_to(X: NDArray, near: Neighborhoods) -> Relative:
+    """γ relative to these neighborhoods of rows of X, of some evenly spread ones where many."""
+    rows = np.linspace(0, len(X) - 1, min(len(X), _MOST_ROWS)).astype(np.intp)
+    values, width = [], near.positions.shape[1]
+    for part in _blocks(len(rows), width * X.shape[1]):
+        some = rows[part]
+        near_some = Neighborhoods(near.positions[some], near.counts[some])
+        differences = _differences(X, X[some].astype(np.float64), near_some)[0]
+        values.append(np.square(np.linalg.svd(differences, compute_uv=False)))
+    every, counts = np.concatenate(values), near.counts[rows]
+    return Relative.to(Spectrum(every, X.shape[1], counts, np.zeros(len(every))))
+
+
+def _differences(X: NDArray, queries: NDArray, near: Neighborhoods) -> tuple[NDArray, NDArray]:
+    """Δ of every query, C = Δᵀ Δ, shape (n, m, d), and squared distances, shape (n, m)."""
     differences = X[near.positions].astype(np.float64) - queries[:, None]
     differences[np.arange(differences.shape[1]) >= near.counts[:, None]] = 0.0
     squares = np.einsum("nmd,nmd->nm", differences, differences)
+    differences /= np.sqrt(np.maximum(near.counts, 1))[:, None, None]
+    return differences, squares
+
+
+def _fit_part(
+    X: NDArray, queries: NDArray, near: Neighborhoods, kind: str, gamma: float | Relative
+) -> LocalGaussians:
+    differences, squares = _differences(X, queries, near)
     counts = np.maximum(near.counts, 1)
-    differences /= np.sqrt(counts)[:, None, None]
     # C = Δᵀ Δ: singular vectors of Δ keep digits that C itself would lose.
     _, singular, vectors = np.linalg.svd(differences, full_matrices=False)
     spectrum = Spectrum(np.square(singular), X.shape[1], near.counts, _kurtosis(squares, counts))
     if kind == "shrunk-diagonal":  # (1 - γ) C + γ diag(C), footnote 5
+        gamma = gamma.share if isinstance(gamma, Relative) else gamma
         diagonal = gamma * np.einsum("nmd,nmd->nd", differences, differences)
         values, rest = (1.0 - gamma) * spectrum.values, np.zeros(len(queries))
         return _at_most_once(LocalGaussians(queries, vectors, values, rest, diagonal))
-    return LocalGaussians(queries, vectors, *COVARIANCES[kind](spectrum, gamma))
+    return LocalGaussians(queries, vectors, *estimated(kind, spectrum, gamma))
 
 
 def _kurtosis(squares: NDArray, counts: NDArray) -> NDArray:
@@ -192,7 +215,7 @@ def _at_most_once(gaussians: LocalGaussians) -> LocalGaussians:
     return gaussians.complete() if gaussians.rank == gaussians.n_features else gaussians
 
 
-def _check_definite(gaussians: LocalGaussians, kind: str, gamma: float) -> None:
+def _check_definite(gaussians: LocalGaussians, kind: str, gamma: float | Relative) -> None:
     """Refuse singular covariances."""
     # Below rounding, an eigenvalue is none. Those of C itself, which one kind needs, have fewer
     # digits than the squares of singular values.
@@ -200,10 +223,11 @@ def _check_definite(gaussians: LocalGaussians, kind: str, gamma: float) -> None:
     rounding = of_itself if kind == "shrunk-diagonal" else _SINGULAR
     bad = gaussians.least_variances() <= rounding * gaussians.largest_variances()
     if bad.any():
+        given = '"auto"' if isinstance(gamma, Relative) else f"{gamma:g}"
         raise ValueError(
             f"{bad.sum()} of {len(bad)} local covariances are singular, the first that of row "
             f"{int(bad.argmax())}: neighborhoods of duplicates, of too few points, of one far from "
-            f"all others, or features of very different scales. Raise gamma={gamma:g} or "
+            f"all others, or features of very different scales. Raise gamma={given} or "
             "n_neighbors, or scale X" + ("." if kind == "ridge" else ', or use covariance="ridge".')
         )
 

@@ -22,8 +22,12 @@ __all__ = [
     "from_edges",
     "graph_between",
     "graph_of",
+    "part_of",
+    "pieces_of",
     "rooted",
     "symmetric",
+    "tell_of_pieces",
+    "with_edges",
     "with_lengths",
     "without_last",
 ]
@@ -108,18 +112,51 @@ def connected(graph: csr_matrix, comparison: Comparison, P: LocalGaussians) -> c
     UserWarning
         If there is more than one.
     """
-    n, labels = connected_components(graph, directed=False)
+    n, labels = pieces_of(graph)
     if n == 1:
         return graph
+    tell_of_pieces(labels, "the shortest edge between every two of them was added")
+    return with_edges(graph, *_shortest_between(comparison, P, labels))
+
+
+def pieces_of(graph: csr_matrix) -> tuple[int, NDArray]:
+    """Number of the graph's components, and the component of every point, by its first one."""
+    n, labels = connected_components(graph, directed=False)
+    return int(n), labels
+
+
+def tell_of_pieces(labels: NDArray, what_was_done: str) -> None:
+    """Warn that a graph has several components, and say what was done about it."""
     warnings.warn(
-        f"the neighborhood graph has {n} components ({_sizes(labels)} points); the shortest edge "
-        "between every two of them was added. Raise n_graph_neighbors to do without.",
-        stacklevel=2,
+        f"the neighborhood graph has {labels.max() + 1} components ({_sizes(labels)} points); "
+        f"{what_was_done}. Raise n_graph_neighbors to do without.",
+        stacklevel=3,
     )
-    edges = graph.tocoo()
-    first, second, values = _shortest_between(comparison, P, labels)
-    row, column = np.append(edges.row, first), np.append(edges.col, second)
-    return from_edges(row, column, np.append(edges.data, values), graph.shape[0])
+
+
+def with_edges(graph: csr_matrix, row: NDArray, column: NDArray, lengths: NDArray) -> csr_matrix:
+    """The graph with further edges, in both directions, at the ends of their rows."""
+    edges, n = graph.tocoo(), graph.shape[0]
+    rows = np.concatenate([edges.row, row, column])
+    order = np.argsort(rows, kind="stable")
+    columns = np.concatenate([edges.col, column, row])[order]
+    values = np.concatenate([edges.data, lengths, lengths])[order]
+    starts = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
+    return csr_matrix((values, columns, starts), shape=graph.shape)
+
+
+def part_of(graph: csr_matrix, rows: NDArray, columns: NDArray) -> csr_matrix:
+    """Some rows of a graph, with the edges to some columns, in their order; columns ascend."""
+    places = np.full(graph.shape[1], -1)
+    places[columns] = np.arange(len(columns))
+    counts = np.diff(graph.indptr)[rows]
+    before = np.append(0, np.cumsum(counts))
+    taken = np.repeat(graph.indptr[rows] - before[:-1], counts) + np.arange(before[-1])
+    ends = places[graph.indices[taken]]
+    kept = ends >= 0
+    left = np.bincount(np.repeat(np.arange(len(rows)), counts)[kept], minlength=len(rows))
+    parts = (graph.data[taken][kept], ends[kept], np.append(0, np.cumsum(left)))
+    return csr_matrix(parts, shape=(len(rows), len(columns)))
 
 
 def _shortest_between(
@@ -140,7 +177,7 @@ def _shortest_between(
 
 def check_connected(graph: csr_matrix, remedy: str) -> None:
     """Refuse a graph of several components; `remedy` says who needs one only, and what to do."""
-    n, labels = connected_components(graph, directed=False)
+    n, labels = pieces_of(graph)
     if n > 1:
         sizes = _sizes(labels)
         raise ValueError(

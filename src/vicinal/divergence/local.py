@@ -1,11 +1,18 @@
 """From points to Gaussians: neighborhoods of m points or of a radius, around old and new points."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.divergence.gaussians import KINDS, LocalGaussians, Neighborhoods, fit_gaussians
+from vicinal.divergence.covariance import Relative
+from vicinal.divergence.gaussians import (
+    KINDS,
+    LocalGaussians,
+    Neighborhoods,
+    fit_gaussians,
+    relative_to,
+)
 from vicinal.divergence.limits import check_room
 from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
 from vicinal.inputs.nearest import approximately_nearest, nearest, within
@@ -26,7 +33,8 @@ class LocalModel:
     radius : float or None
         Instead of the m nearest, all within this distance.
     covariance : str
-    gamma : float
+    gamma : float, "auto" or Relative
+        "auto" before points are seen, then what it is relative to them.
     search : {"exact", "approximate"}
     n_jobs : int or None
     """
@@ -34,31 +42,42 @@ class LocalModel:
     n_neighbors: int = 10
     radius: float | None = None
     covariance: str = "ridge"
-    gamma: float = 1e-4
+    gamma: float | str | Relative = 1e-4
     search: str = "exact"
     n_jobs: int | None = None
 
     def check(self, n_samples: int) -> None:
         """Refuse what makes no sense, for a set of `n_samples` points."""
         check_choice("covariance", self.covariance, KINDS)
-        if self.covariance.startswith("shrunk"):
+        if isinstance(self.gamma, str):
+            check_choice("gamma", self.gamma, ("auto",))
+        elif self.covariance.startswith("shrunk"):
             check_share("gamma", self.gamma)
         else:
             check_nonnegative("gamma", self.gamma)
         check_choice("search", self.search, SEARCHES)
         if self.radius is None:
-            check_count(
-                "n_neighbors", self.n_neighbors, 1, n_samples - 1, " (number of other points)"
-            )
+            check_count("n_neighbors", self.n_neighbors, 1)
         elif check_nonnegative("radius", self.radius) == 0:
             raise ValueError("radius=0 leaves every neighborhood empty: it must be positive.")
 
     def fit(self, X: NDArray) -> LocalGaussians:
         """A Gaussian for every row of X, itself not among its neighbors."""
+        near = self.neighborhoods(X)
+        return self.settled(X, near).gaussians(X, near)
+
+    def neighborhoods(self, X: NDArray) -> Neighborhoods:
+        """The neighbors of every row of X, itself not among them."""
         if self.radius is not None:
-            near = self._within_radius(X, X, np.arange(len(X)))
-        else:
-            near = _full(self.candidates(X, None, self.n_neighbors))
+            return self._within_radius(X, X, np.arange(len(X)))
+        return _full(self.candidates(X, None, min(self.n_neighbors, len(X) - 1)))
+
+    def settled(self, X: NDArray, near: Neighborhoods) -> "LocalModel":
+        """The model, with the γ that is relative to these neighborhoods where none is given."""
+        return replace(self, gamma=relative_to(X, near)) if self.gamma == "auto" else self
+
+    def gaussians(self, X: NDArray, near: Neighborhoods) -> LocalGaussians:
+        """A Gaussian for every row of X, from these neighborhoods; γ is settled."""
         return self._gaussians(X, X, near)
 
     def around(self, X: NDArray, queries: NDArray) -> LocalGaussians:
@@ -69,7 +88,7 @@ class LocalModel:
         if self.radius is not None:
             near = self._within_radius(X, queries, _coinciding(X, queries, self.n_jobs))
         else:
-            found = self.candidates(X, queries, self.n_neighbors + 1)
+            found = self.candidates(X, queries, min(self.n_neighbors + 1, len(X)))
             taken = _coincides(X, queries, found[:, 0])[:, None]
             near = _full(np.where(taken, found[:, 1:], found[:, :-1]))
         return self._gaussians(X, queries, near)
@@ -91,6 +110,7 @@ class LocalModel:
             "reduce the features, for example with sklearn.decomposition.PCA, or the size of the "
             "neighborhoods",
         )
+        assert not isinstance(self.gamma, str)  # settled
         return fit_gaussians(X, queries, near, self.covariance, self.gamma, self.n_jobs)
 
     def _within_radius(self, X: NDArray, queries: NDArray, own: NDArray) -> Neighborhoods:

@@ -193,7 +193,10 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "n_features_in_": "size D",
         "feature_names_in_": "any D",
         "n_samples_fit_": "size n",
-        "_fit_X": "finite n D",
+        "n_neighbors_": "size m",
+        "share_": "nonnegative",
+        "variance_": "positive",
+        "_fit_X": "finite n e",
         "gaussians_": "LocalGaussians",
         "gaussians_.means": "finite n D",
     },
@@ -209,9 +212,10 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "feature_names_in_": "any D",
         "embedding_": "finite n c",
         "neighbors_": "DivergenceNeighbors",
-        "neighbors_._fit_X": "finite n D",
+        "neighbors_._fit_X": "finite n e",
         "_map.coordinates": "finite n c",
         "_map.scaling.coordinates": "finite n c",
+        "_map.labels": "labels n n",
     },
     "vicinal.divergence.learners.isomap.PathMap": {
         "scaling": "ScalingMap",
@@ -219,13 +223,19 @@ CONTRACTS: dict[str, dict[str, str]] = {
     },
     "vicinal.divergence.learners.laplacian.LaplacianMap": {
         "coordinates": "finite n c",
-        "eigenvalues": "finite e",
+        "eigenvalues": "finite k",
         "scale": "nonnegative",
+        "graph.data": "nonnegative e",
     },
     "vicinal.divergence.learners.mds.ScalingMap": {
         "coordinates": "finite n c",
         "eigenvalues": "nonnegative c",
         "row_means": "finite n",
+        "error": "nonnegative",
+    },
+    "vicinal.divergence.learners.pieces.Pieces": {
+        "shifts": "finite p",
+        "labels": "labels n p",
     },
 }
 

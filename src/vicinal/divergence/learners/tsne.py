@@ -10,7 +10,7 @@ from sklearn.manifold import TSNE
 from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.learners.learner import Embedded, Learner, Settings
 from vicinal.divergence.learners.params import check_names, further_params
-from vicinal.divergence.space import DivergenceSpace
+from vicinal.divergence.space import Space
 
 __all__ = ["T_SNE"]
 
@@ -19,7 +19,7 @@ _MOST_COMPONENTS = 3
 
 
 def _embed(
-    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+    space: Space, graph: csr_matrix, settings: Settings, rng: np.random.Generator
 ) -> Embedded:
     params: dict[str, Any] = {
         "n_components": settings.n_components,
