@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vicinal import DivergenceEmbedding, DivergenceNeighbors
-from vicinal.divergence import density_paths, local_gaussians
+from vicinal.divergence import density_paths, local_gaussians, pairwise
 from vicinal.divergence.limits import check_room, in_precision
 
 N = 40_000  # 12.8 GB of all pairs
@@ -35,6 +35,14 @@ def test_sizes_are_those_of_double_precision():
 def test_all_divergences_of_many_points_are_refused(many):
     with pytest.raises(ValueError, match=r"12\.8 GB \(40000 × 40000.*set n_graph_neighbors"):
         DivergenceNeighbors().fit_transform(many)
+
+
+@pytest.mark.usefixtures("no_work")
+def test_all_divergences_of_many_new_points_are_refused_before_the_fit(many):
+    with pytest.raises(ValueError, match=r"12\.8 GB \(40000 × 40000.*transform fewer rows"):
+        pairwise(many, many)
+    with pytest.raises(ValueError, match=r"12\.8 GB \(40000 × 40000"):
+        DivergenceNeighbors(divergence="euclidean").fit_transform(many)
 
 
 @pytest.mark.usefixtures("no_work")

@@ -462,6 +462,11 @@ def test_a_failed_fit_is_no_fit(iris):
         model.fit(iris[0])
     with pytest.raises(NotFittedError):
         model.transform(iris[0])
+    model.set_params(gamma="auto").fit(iris[0])
+    with pytest.raises(ValueError, match="singular"):
+        model.set_params(gamma=0.0).fit(iris[0])
+    with pytest.raises(NotFittedError):
+        model.transform(iris[0])
 
 
 def _layouts(X):

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.divergence.divergences import check_symmetric, divergence_named
 from vicinal.divergence.energy import best_size, laplacian_energy
 from vicinal.divergence.graph import check_connected, pieces_of, symmetric, tell_of_pieces
 from vicinal.divergence.learners import (
@@ -23,11 +22,11 @@ from vicinal.divergence.learners import (
 )
 from vicinal.divergence.learners.laplacian import scale_of
 from vicinal.divergence.learners.pieces import Pieces, embed_pieces, extend_pieces
-from vicinal.divergence.limits import check_room, in_precision
+from vicinal.divergence.limits import in_precision
 from vicinal.divergence.neighbors import DivergenceNeighbors, checked_queries, space_of
+from vicinal.divergence.settings import check_settings
 from vicinal.divergence.space import Divergences, Space
 from vicinal.fitting.support import FitSupport
-from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
@@ -410,88 +409,8 @@ class DivergenceEmbedding(
             ensure_min_samples=2,
             accept_sparse="csr" if is_given else False,
         )
-        self._check_parameters(points)
+        check_settings(self, points)
         return points
-
-    def _check_parameters(self, points: Divergences) -> None:
-        n_samples = points.shape[0]
-        check_count(
-            "n_components", self.n_components, 1, n_samples - 1, " (number of other points)"
-        )
-        learner = learner_named(self.method)
-        check_choice("disconnected", self.disconnected, ("raise", "connect", "separate"))
-        check_choice("lle_weights", self.lle_weights, ("distances", "coordinates"))
-        if self.scale is not None and check_nonnegative("scale", self.scale) == 0:
-            raise ValueError("scale=0 makes every affinity 0: it must be positive.")
-        check_share("scale_quantile", self.scale_quantile)
-        check_symmetric(self.divergence, "DivergenceEmbedding")
-        if learner.graph is None:
-            self._check_no_graph()
-        if learner.all_pairs:
-            others = one_of(lambda other: not other.all_pairs)
-            check_room(
-                f'all distances, for method="{self.method}",',
-                (n_samples, n_samples),
-                f"use method={others}, or fewer points",
-            )
-        self._check_method_params(learner, n_samples)
-        self._check_size()
-        self._check_given(learner, points)
-
-    def _check_given(self, learner: Learner, points: Divergences) -> None:
-        """Refuse what distances alone do not tell."""
-        if self.metric != "precomputed":
-            return
-        if learner.graph is None and issparse(points):
-            raise ValueError(
-                f'method="{self.method}" takes all distances, and X is a sparse graph: give them '
-                "dense, or use another method."
-            )
-        if learner.name == "lle" and self.lle_weights == "coordinates":
-            raise ValueError(
-                'lle_weights="coordinates" needs points, and metric="precomputed" has distances '
-                'only: use lle_weights="distances".'
-            )
-
-    def _check_no_graph(self) -> None:
-        """Refuse parameters of a graph where there is none."""
-        for name in ("n_graph_neighbors", "n_candidates"):
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f'{name}={getattr(self, name)!r} has no meaning for method="{self.method}", '
-                    "which takes all distances."
-                )
-
-    def _check_size(self) -> None:
-        """Refuse ways to choose the size of neighborhoods that make no sense."""
-        if self.n_neighbors != "energy":
-            return  # `DivergenceNeighbors` checks it
-        if learner_named(self.method).graph is None:
-            raise ValueError(
-                f'n_neighbors="energy" needs a graph, and method="{self.method}" has none.'
-            )
-        if self.radius is not None:
-            raise ValueError(
-                f'n_neighbors="energy" has no meaning with radius={self.radius}, which makes the '
-                "neighborhoods."
-            )
-        if self.metric == "precomputed" or not divergence_named(self.divergence).shapes:
-            raise ValueError(
-                'n_neighbors="energy" compares neighborhoods, and distances that are precomputed '
-                "or Euclidean have none: give a number, which does not matter."
-            )
-
-    def _check_method_params(self, learner: Learner, n_samples: int) -> None:
-        params = self.method_params or {}
-        if not isinstance(params, dict):
-            raise TypeError(f"method_params={params!r} must be a dict of parameters, or None.")
-        if learner.check_params is not None:
-            learner.check_params(self, n_samples)
-        elif params:
-            others = one_of(lambda other: other.check_params is not None)
-            raise ValueError(
-                f'method_params has no meaning for method="{self.method}": it is for {others}.'
-            )
 
     def _not_in_files(self) -> tuple[str, ...]:
         """What is left out of files: also an estimator that the learner does not save."""

@@ -173,7 +173,8 @@ def relative_to(X: NDArray, near: Neighborhoods) -> Relative:
         some = rows[part]
         near_some = Neighborhoods(near.positions[some], near.counts[some])
         differences = _differences(X, X[some].astype(np.float64), near_some)[0]
-        values.append(np.square(np.linalg.svd(differences, compute_uv=False)))
+        with one_library_thread():
+            values.append(np.square(np.linalg.svd(differences, compute_uv=False)))
     every, counts = np.concatenate(values), near.counts[rows]
     return Relative.to(Spectrum(every, X.shape[1], counts, np.zeros(len(every))))
 

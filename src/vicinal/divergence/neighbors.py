@@ -37,6 +37,9 @@ __all__ = ["METRICS", "DivergenceNeighbors", "checked_queries", "space_of"]
 
 METRICS = ("euclidean", "precomputed")
 
+# What a fit finds, some of it by some settings only.
+_FOUND = ("n_samples_fit_", "gaussians_", "n_neighbors_", "share_", "variance_")
+
 
 class DivergenceNeighbors(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, RepresentationMixin, BaseEstimator
@@ -273,7 +276,7 @@ class DivergenceNeighbors(
 
     def _fit(self, points: Divergences, y: NDArray | None) -> "DivergenceNeighbors":
         params = self.get_params(deep=False)
-        for name in ("gaussians_", "n_neighbors_", "share_", "variance_"):
+        for name in _FOUND:  # a failed fit is no fit
             if hasattr(self, name):
                 delattr(self, name)
         if self.metric == "precomputed":
@@ -389,7 +392,7 @@ def space_of(model: DivergenceNeighbors, given: Divergences | None = None) -> Sp
     params = model._fitted_with
     if params["metric"] == "precomputed":
         distances = model._fit_X if given is None else given
-        return GivenSpace(distances.astype(np.float64), params["n_graph_neighbors"])
+        return GivenSpace(distances.astype(np.float64, copy=False), params["n_graph_neighbors"])
     local = _local_model(params, model.n_jobs)
     if params["gamma"] == "auto" and hasattr(model, "share_"):
         local = replace(local, gamma=Relative(model.share_, model.variance_))

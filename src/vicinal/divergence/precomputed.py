@@ -114,7 +114,8 @@ def check_new_distances(X: Divergences) -> Divergences:
 
 
 def _nonnegative(X: Divergences) -> Divergences:
-    if (X.data if issparse(X) else X).min(initial=0.0) < 0:
+    lengths = X if isinstance(X, np.ndarray) else np.asarray(X.data)
+    if lengths.min(initial=0.0) < 0:
         raise ValueError('Negative values in data: metric="precomputed" takes distances.')
     return X
 
