@@ -207,8 +207,8 @@ def tell_neighbors(page: Page, sets: list[str], found: Measurements) -> None:
         f"## {K} nearest neighbors\n\nAccuracy in percent on 30 % of the rows held back, mean of "
         f"{len(SEEDS)} splits; in brackets the\nstandard error of Euclid's, and for the others that"
         " of the difference from it, split by split. Spread:\nhow far neighborhoods differ in size "
-        "(standard deviation of log s_i, s_i the variance of a neighborhood); w:\nthe share by which"
-        ' gamma="auto" shrinks them to balls.\n'
+        "(standard deviation of log s_i, s_i the variance of a neighborhood); w:\nthe share by "
+        'which gamma="auto" shrinks them to balls.\n'
     )
     columns = ["set", "spread", "w", *RANKED]
     row, better, worse = page.table(columns), dict.fromkeys(RANKED, 0), {}
@@ -311,11 +311,11 @@ def main() -> None:
     )
     page.say(
         "Divergences help where neighborhoods differ in size or shape from region to region: one\n"
-        "class dense or flat, another spread around it (ionosphere, glass, new-thyroid, whose spread\n"
-        "below is largest; sonar), and where clusterings suffer from outliers. Where classes are\n"
+        "class dense or flat, another spread around it (ionosphere, glass, new-thyroid, whose\n"
+        "spread is largest; sonar), and where clusterings suffer from outliers. Where classes are\n"
         "compact clouds of like density Euclid tells them apart already, and shapes estimated\n"
-        "from ten neighbors cost up to a point (wdbc, segment). Riemann's distance, of shapes alone,\n"
-        "finds no classes but in ionosphere, sonar and new-thyroid.\n"
+        "from ten neighbors cost up to a point (wdbc, segment). Riemann's distance, of shapes\n"
+        "alone, finds no classes but in ionosphere, sonar and new-thyroid.\n"
     )
     sets, found = available(page, SETS, options.sets), Measurements(options.raw)
     tell_neighbors(page, sets, found)
