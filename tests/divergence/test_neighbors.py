@@ -420,6 +420,7 @@ OTHER = {
     "search": "approximate",
     "engine": "dense",
     "n_jobs": 2,
+    "verbose": 1,
 }
 
 

@@ -46,6 +46,8 @@ class Divergence:
         2 for a squared distance in these units.
     symmetric : bool
         Whether pairs have the same divergence both ways: each is then computed once.
+    places : bool
+        Whether it looks at the means: the nearest are then among Euclidean neighbors, mostly.
     n_frames : int
         How many frames are joined to compute a pair of Gaussians of low rank q: ``n_frames * q``
         directions must fit into the space, otherwise all directions are given. 1 where each
@@ -58,6 +60,7 @@ class Divergence:
     finish: Callable[[NDArray], NDArray] = _unchanged
     degree: int = 0
     symmetric: bool = True
+    places: bool = True
     n_frames: int = 1
 
     def takes(self, rank: int, n_features: int) -> bool:
@@ -114,7 +117,7 @@ DIVERGENCES: dict[str, Divergence] = {
         Divergence("hellinger", _joint(kernels.BHATTACHARYYA), finish=_hellinger, n_frames=2),
         Divergence("jeffreys-riemann", _joint(kernels.JEFFREYS_RIEMANN), n_frames=2),
         Divergence("bhattacharyya-riemann", _joint(kernels.BHATTACHARYYA_RIEMANN), n_frames=2),
-        Divergence("riemann", _joint(kernels.RIEMANN), n_frames=2),
+        Divergence("riemann", _joint(kernels.RIEMANN), places=False, n_frames=2),
     )
 }
 

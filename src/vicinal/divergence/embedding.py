@@ -92,10 +92,12 @@ class DivergenceEmbedding(
         or by the points' own coordinates.
     method_params : dict, optional
         Further parameters of scikit-learn's TSNE or of umap.UMAP.
-    search : {"exact", "approximate"}, default="exact"
+    search : {"auto", "exact", "approximate"}, default="auto"
     engine : {"auto", "dense", "low-rank"}, default="auto"
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, optional
+    verbose : int, default=0
+        These as for `DivergenceNeighbors`.
 
     Attributes
     ----------
@@ -164,10 +166,11 @@ class DivergenceEmbedding(
         scale: float | None = None,
         lle_weights: str = "distances",
         method_params: dict[str, Any] | None = None,
-        search: str = "exact",
+        search: str = "auto",
         engine: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.method = method
@@ -186,6 +189,7 @@ class DivergenceEmbedding(
         self.engine = engine
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceEmbedding":
@@ -273,6 +277,7 @@ class DivergenceEmbedding(
             search=self.search,
             engine=self.engine,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
         )
 
     def _n_graph_neighbors(self, n_samples: int) -> int | None:

@@ -95,7 +95,12 @@ def pairwise(
     24.1572
     """
     model = DivergenceNeighbors(
-        n_neighbors, gamma=gamma, divergence=divergence, covariance=covariance, n_jobs=n_jobs
+        n_neighbors,
+        gamma=gamma,
+        divergence=divergence,
+        covariance=covariance,
+        n_graph_neighbors=None,
+        n_jobs=n_jobs,
     )
     return model.fit_transform(X) if Y is None else model.fit(Y).transform(X)
 

@@ -1,16 +1,31 @@
 """A Gaussian for every point, from its neighborhood (sections 2 and 3)."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.divergence.covariance import COVARIANCES, Spectrum
-from vicinal.neighborhood.threads import effective_n_threads, one_library_thread, run_in_order
+from vicinal.divergence.limits import check_room
+from vicinal.neighborhood.threads import (
+    current_n_threads,
+    effective_n_threads,
+    one_library_thread,
+    run_in_order,
+)
 
-__all__ = ["KINDS", "LocalGaussians", "Neighborhoods", "fit_gaussians"]
+__all__ = [
+    "KINDS",
+    "Gaussians",
+    "LocalGaussians",
+    "MadeGaussians",
+    "Neighborhoods",
+    "fit_gaussians",
+    "make_gaussians",
+]
 
 # "shrunk-diagonal" alone has other eigenvectors than C.
 KINDS = (*COVARIANCES, "shrunk-diagonal")
@@ -34,6 +49,50 @@ class Neighborhoods(NamedTuple):
 
     positions: NDArray
     counts: NDArray
+
+    def of(self, rows: slice | NDArray) -> "Neighborhoods":
+        """Those of some points."""
+        return Neighborhoods(self.positions[rows], self.counts[rows])
+
+
+class Gaussians(Protocol):
+    """Gaussians that can be compared: `LocalGaussians`, or `MadeGaussians` where there are many."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, d."""
+
+    @property
+    def rank(self) -> int:
+        """Number of directions with an eigenvalue of their own, q."""
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether rows are at hand, or made each time when they are asked for."""
+
+    @property
+    def has_diagonal(self) -> bool:
+        """Whether directions are no eigenvectors: see `LocalGaussians.diagonal`."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: slice | NDArray) -> "LocalGaussians":
+        """Those of some points."""
+
+    def part(self, rows: NDArray) -> "Gaussians":
+        """Those of some points, in the same way."""
+
+    def box(self) -> tuple[NDArray, NDArray]:
+        """Least and largest coordinates of the means."""
+
+    def least_variances(self) -> NDArray:
+        """Least eigenvalue of every covariance, shape (n,); with a diagonal, a bound."""
+
+    def largest_variances(self) -> NDArray:
+        """Largest eigenvalue of every covariance, shape (n,); with a diagonal, a bound."""
+
+    def in_units_of(self, unit: float) -> "Gaussians":
+        """These Gaussians in other units, without rounding errors for powers of two."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +139,24 @@ class LocalGaussians:
             self.rest[rows],
             None if self.diagonal is None else self.diagonal[rows],
         )
+
+    @property
+    def is_stored(self) -> bool:
+        """Rows are at hand."""
+        return True
+
+    @property
+    def has_diagonal(self) -> bool:
+        """Whether `vectors` are no eigenvectors."""
+        return self.diagonal is not None
+
+    def part(self, rows: NDArray) -> "LocalGaussians":
+        """Those of some points."""
+        return self[rows]
+
+    def box(self) -> tuple[NDArray, NDArray]:
+        """Least and largest coordinates of the means."""
+        return self.means.min(axis=0), self.means.max(axis=0)
 
     def least_variances(self) -> NDArray:
         """Least eigenvalue of every covariance, shape (n,); with `diagonal`, a bound."""
@@ -137,6 +214,132 @@ class LocalGaussians:
         return LocalGaussians(self.means, vectors, values, self.rest)
 
 
+@dataclass(frozen=True)
+class MadeGaussians:
+    """Gaussians of very many points: those of some are made when they are asked for.
+
+    A neighborhood is m positions, its directions m × d numbers. ``gaussians[rows]`` are
+    `LocalGaussians`, the same ones each time. `vectors`, `values`, `rest` and `diagonal` are made
+    of all points, where they have room.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_points, d)
+        Whose rows are the neighbors.
+    centers : ndarray of shape (n, d)
+    positions : ndarray of int, shape (n, m)
+    counts : ndarray of int, shape (n,)
+        As in `Neighborhoods`.
+    kind : str
+    gamma : float
+    least, largest : ndarray of shape (n,)
+        Eigenvalues of every covariance.
+    unit : float
+        What all is divided by.
+    """
+
+    X: NDArray
+    centers: NDArray
+    positions: NDArray
+    counts: NDArray
+    kind: str
+    gamma: float
+    least: NDArray
+    largest: NDArray
+    unit: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, d."""
+        return int(self.X.shape[1])
+
+    @property
+    def rank(self) -> int:
+        """Number of directions with an eigenvalue of their own, q."""
+        return min(int(self.positions.shape[1]), self.n_features)
+
+    @property
+    def is_stored(self) -> bool:
+        """Rows are made each time."""
+        return False
+
+    @property
+    def has_diagonal(self) -> bool:
+        """Whether directions are no eigenvectors."""
+        return self.kind == "shrunk-diagonal" and self.rank < self.n_features
+
+    def __getitem__(self, rows: slice | NDArray) -> LocalGaussians:
+        near = Neighborhoods(self.positions, self.counts).of(rows)
+        asked = self.centers[rows]
+        parts, made = _made(self.X, asked, near, self.kind, self.gamma, current_n_threads())
+        with one_library_thread():
+            return _gathered(made, parts, len(asked)).in_units_of(self.unit)
+
+    def part(self, rows: NDArray) -> "MadeGaussians":
+        """Those of some points, made when they are asked for."""
+        names = ("centers", "positions", "counts", "least", "largest")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
+    def box(self) -> tuple[NDArray, NDArray]:
+        """Least and largest coordinates of the means."""
+        ends = self.centers.min(axis=0), self.centers.max(axis=0)
+        return ends[0].astype(np.float64) / self.unit, ends[1].astype(np.float64) / self.unit
+
+    def least_variances(self) -> NDArray:
+        """Least eigenvalue of every covariance, shape (n,); with a diagonal, a bound."""
+        return self.least / self.unit**2
+
+    def largest_variances(self) -> NDArray:
+        """Largest eigenvalue of every covariance, shape (n,); with a diagonal, a bound."""
+        return self.largest / self.unit**2
+
+    def in_units_of(self, unit: float) -> "MadeGaussians":
+        """These Gaussians in other units, without rounding errors for powers of two."""
+        return replace(self, unit=self.unit * unit)
+
+    @property
+    def means(self) -> NDArray:
+        """The points themselves, shape (n, d)."""
+        return self.centers.astype(np.float64) / self.unit
+
+    @property
+    def vectors(self) -> NDArray:
+        """Directions of all points, shape (n, q, d)."""
+        return self._all().vectors
+
+    @property
+    def values(self) -> NDArray:
+        """Eigenvalues of these directions, shape (n, q)."""
+        return self._all().values
+
+    @property
+    def rest(self) -> NDArray:
+        """Eigenvalue of all other directions, shape (n,)."""
+        return self._all().rest
+
+    @property
+    def diagonal(self) -> NDArray | None:
+        """To be added to the diagonal, shape (n, d), or None."""
+        return self._all().diagonal if self.has_diagonal else None
+
+    def covariances(self) -> NDArray:
+        """All covariances as matrices, shape (n, d, d)."""
+        d = self.n_features
+        check_room("covariances", (len(self), d, d), "take those of some points, gaussians[rows]")
+        return self._all().covariances()
+
+    def _all(self) -> LocalGaussians:
+        shape = len(self), self.rank, self.n_features
+        check_room("the Gaussians' directions", shape, "take those of some points, gaussians[rows]")
+        return self[:]
+
+
+Tell = Callable[[float], None]
+
+
 def fit_gaussians(
     X: NDArray,
     queries: NDArray,
@@ -144,22 +347,65 @@ def fit_gaussians(
     kind: str,
     gamma: float,
     n_jobs: int | None = None,
+    tell: Tell = lambda more: None,
 ) -> LocalGaussians:
     """A Gaussian around every query, from rows of X near it.
 
     The mean is the query itself, not that of its neighborhood (section 2.1).
     """
+    n_threads = effective_n_threads(n_jobs)
+    parts, made = _made(X, queries, neighborhoods, kind, gamma, n_threads, tell)
+    with one_library_thread():
+        gaussians = _gathered(made, parts, len(queries))
+    ends = gaussians.least_variances(), gaussians.largest_variances()
+    _check_definite(*ends, X.shape[1], kind, gamma)
+    return gaussians
+
+
+def make_gaussians(
+    X: NDArray,
+    queries: NDArray,
+    neighborhoods: Neighborhoods,
+    kind: str,
+    gamma: float,
+    n_jobs: int | None = None,
+    tell: Tell = lambda more: None,
+) -> MadeGaussians:
+    """The same Gaussians, none of which is kept."""
+    ends = np.empty((2, len(queries)))
+    n_threads = effective_n_threads(n_jobs)
+    parts, made = _made(X, queries, neighborhoods, kind, gamma, n_threads, tell)
+    with one_library_thread():
+        for rows, part in zip(parts, made, strict=True):
+            ends[:, rows] = part.least_variances(), part.largest_variances()
+    _check_definite(*ends, X.shape[1], kind, gamma)
+    positions = neighborhoods.positions.astype(np.int32, copy=False)
+    return MadeGaussians(X, queries, positions, neighborhoods.counts, kind, gamma, *ends)
+
+
+def _made(
+    X: NDArray,
+    queries: NDArray,
+    neighborhoods: Neighborhoods,
+    kind: str,
+    gamma: float,
+    n_threads: int,
+    tell: Tell = lambda more: None,
+) -> tuple[list[slice], Iterator[LocalGaussians]]:
+    """Slices of queries, and their Gaussians."""
     parts = list(_blocks(len(queries), neighborhoods.positions.shape[1] * X.shape[1]))
 
     def fit_part(rows: slice) -> LocalGaussians:
-        near = Neighborhoods(*(part[rows] for part in neighborhoods))
+        near = neighborhoods.of(rows)
         return _fit_part(X, queries[rows].astype(np.float64), near, kind, gamma)
 
-    with one_library_thread():
-        found = run_in_order(fit_part, parts, effective_n_threads(n_jobs))
-        gaussians = _gathered(found, parts, len(queries))
-    _check_definite(gaussians, kind, gamma)
-    return gaussians
+    def every() -> Iterator[LocalGaussians]:
+        with closing(run_in_order(fit_part, parts, n_threads)) as results:
+            for made in results:
+                yield made
+                tell(len(made))
+
+    return parts, every()
 
 
 def _fit_part(
@@ -192,13 +438,15 @@ def _at_most_once(gaussians: LocalGaussians) -> LocalGaussians:
     return gaussians.complete() if gaussians.rank == gaussians.n_features else gaussians
 
 
-def _check_definite(gaussians: LocalGaussians, kind: str, gamma: float) -> None:
+def _check_definite(
+    least: NDArray, largest: NDArray, n_features: int, kind: str, gamma: float
+) -> None:
     """Refuse singular covariances."""
     # Below rounding, an eigenvalue is none. Those of C itself, which one kind needs, have fewer
     # digits than the squares of singular values.
-    of_itself = 4 * np.finfo(float).eps * gaussians.n_features
+    of_itself = 4 * np.finfo(float).eps * n_features
     rounding = of_itself if kind == "shrunk-diagonal" else _SINGULAR
-    bad = gaussians.least_variances() <= rounding * gaussians.largest_variances()
+    bad = least <= rounding * largest
     if bad.any():
         raise ValueError(
             f"{bad.sum()} of {len(bad)} local covariances are singular, the first that of row "

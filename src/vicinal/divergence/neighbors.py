@@ -12,7 +12,8 @@ from vicinal.divergence.comparison import ENGINES, Comparison
 from vicinal.divergence.divergences import divergence_named
 from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.limits import in_precision
-from vicinal.divergence.local import LocalModel
+from vicinal.divergence.local import LocalModel, all_of
+from vicinal.divergence.many import graph_neighbors, settled
 from vicinal.divergence.space import Divergences, DivergenceSpace, check_all_pairs
 from vicinal.inputs.checks import check_choice, check_count, check_flag
 from vicinal.inputs.units import check_units
@@ -56,28 +57,41 @@ class DivergenceNeighbors(
     gamma : float, default=1e-4
         γ. In the data's squared units, or a share between 0 and 1 ("shrunk",
         "shrunk-diagonal").
-    n_graph_neighbors : int, optional
+    n_graph_neighbors : "auto", int or None, default="auto"
         Sparse output: each point itself and so many of the nearest by divergence.
-        None: a dense array of all, of 8 GB at most (31 000 points).
+        None: a dense array of all, of 8 GB at most (31 000 points). "auto": dense up
+        to 20 000 points; the 15 nearest of more, with a warning.
     n_candidates : int, optional
-        Look for these among so many Euclidean neighbors only: for many points.
-        None: among all.
+        Look for these among so many Euclidean neighbors only (of 10 nearest, 100
+        have 0.90 to 1.0). None: among all up to 20 000 points; of more among 100, or
+        five times `n_graph_neighbors` where that is more, with a warning. Neighbors
+        by "riemann" may be anywhere: it is to be set there.
     square_root : bool, default=False
         Roots of "jeffreys" and "bhattacharyya", for methods that square distances.
-    search : {"exact", "approximate"}, default="exact"
-        Of Euclidean neighbors. "approximate" needs pynndescent, and finds the same
-        ones again with the same number of threads only.
+    search : {"auto", "exact", "approximate"}, default="auto"
+        Of Euclidean neighbors. "approximate" looks through the cells of near points
+        only, a few hundredths of all, and finds 0.9 and more of the nearest where
+        data have a shape; of noise in many dimensions it finds few. "auto": exact up
+        to 50 000 points (or as many pairs of new and training points).
     engine : {"auto", "dense", "low-rank"}, default="auto"
         Whether pairs are compared in all dimensions, or in those that their
         neighborhoods span, whichever costs less. The numbers are the same.
     n_jobs : int, optional
         Number of threads. None: all cores.
+    verbose : int, default=0
+        1: tell how far stages are that take longer than a second.
 
     Attributes
     ----------
-    gaussians_ : LocalGaussians
+    gaussians_ : LocalGaussians or MadeGaussians
         Those of the training points: `means`, orthonormal `vectors` with their
-        eigenvalues `values`, and the eigenvalue `rest` of all other directions.
+        eigenvalues `values`, and the eigenvalue `rest` of all other directions. Those
+        of very many points are made when they are asked for: take
+        ``gaussians_[rows]``.
+    n_graph_neighbors_ : int or None
+        As given, or settled for "auto". None: a dense array.
+    n_candidates_ : int or None
+        As given, or settled. None: all points.
     n_samples_fit_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -116,12 +130,13 @@ class DivergenceNeighbors(
         divergence: str = "jeffreys",
         covariance: str = "ridge",
         gamma: float = 1e-4,
-        n_graph_neighbors: int | None = None,
+        n_graph_neighbors: int | str | None = "auto",
         n_candidates: int | None = None,
         square_root: bool = False,
-        search: str = "exact",
+        search: str = "auto",
         engine: str = "auto",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
@@ -134,6 +149,7 @@ class DivergenceNeighbors(
         self.search = search
         self.engine = engine
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceNeighbors":
@@ -148,7 +164,8 @@ class DivergenceNeighbors(
         -------
         self : DivergenceNeighbors
         """
-        return self._fit(self._checked(X))
+        points = self._checked(X)
+        return self._fit(points, self._settled(len(points)))
 
     @on_own_threads
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:
@@ -162,13 +179,20 @@ class DivergenceNeighbors(
         Returns
         -------
         ndarray or sparse matrix, of shape (n_samples, n_samples)
-            Sparse where `n_graph_neighbors` is given: as many entries in every row
-            and one more, the point itself first.
+            Sparse where `n_graph_neighbors` is given, or there are many points: as many
+            entries in every row and one more, the point itself first.
         """
         points = self._checked(X)
-        if self.n_graph_neighbors is None:
+        params, among = self._settled(len(points)), None
+        if params["n_graph_neighbors"] is None:
             check_all_pairs(len(points), len(points))
-        return self._as_output(space_of(self._fit(points)).divergences())
+        if params["n_candidates"] is not None:  # those of the neighborhoods are among them
+            size = max(params["n_candidates"], 0 if self.radius is not None else self.n_neighbors)
+            among = _local_model(params, self).candidates(points, None, size)
+        self._fit(points, params, among)
+        if among is not None:
+            among = among[:, : params["n_candidates"]]
+        return self._as_output(space_of(self).divergences(among))
 
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
@@ -196,14 +220,28 @@ class DivergenceNeighbors(
         self._check_parameters(len(points))
         return points
 
-    def _fit(self, points: NDArray) -> "DivergenceNeighbors":
-        params = self.get_params(deep=False)
-        self.gaussians_ = _local_model(params, self.n_jobs).fit(points)
+    def _settled(self, n_samples: int) -> dict[str, Any]:
+        """All parameters, with numbers for those that depend on how many points there are."""
+        return settled(self.get_params(deep=False), n_samples)
+
+    def _fit(
+        self, points: NDArray, params: dict[str, Any], near: NDArray | None = None
+    ) -> "DivergenceNeighbors":
+        """Learn from points; `near` has at least the neighbors of each, if they are known."""
+        local, points = _local_model(params, self), points.copy()
+        if near is None or self.radius is not None:
+            neighborhoods = local.neighborhoods(points)
+        else:
+            neighborhoods = all_of(near[:, : self.n_neighbors])
+        sparse = params["n_candidates"] is not None
+        self.gaussians_ = local.gaussians(points, neighborhoods, sparse)
         # What `transform` reads: parameters may be set to others before it is called.
         self._fitted_with = params
-        # The same numbers, which are then held, and saved, once.
-        is_double = points.dtype == np.float64
-        self._fit_X = self.gaussians_.means if is_double else points.copy()
+        # The same numbers, where they are, are then held, and saved, once.
+        is_double = points.dtype == np.float64 and self.gaussians_.is_stored
+        self._fit_X = self.gaussians_.means if is_double else points
+        self.n_graph_neighbors_ = params["n_graph_neighbors"]
+        self.n_candidates_ = params["n_candidates"]
         self.n_samples_fit_ = self._n_features_out = len(points)
         return self
 
@@ -217,12 +255,15 @@ class DivergenceNeighbors(
         return with_lengths(divergences, lengths)
 
     def _check_parameters(self, n_samples: int) -> None:
-        _local_model(self.get_params(deep=False), self.n_jobs).check(n_samples)
+        _local_model(self.get_params(deep=False), self).check(n_samples)
         divergence_named(self.divergence)
         check_choice("engine", self.engine, ENGINES)
         check_flag("square_root", self.square_root)
         others = " (number of other points)"
         k, c = self.n_graph_neighbors, self.n_candidates
+        if isinstance(k, str):
+            check_choice("n_graph_neighbors", k, ("auto",))
+            k = graph_neighbors(k, n_samples)
         if k is not None:
             check_count("n_graph_neighbors", k, 1, n_samples - 1, others)
         if c is not None:
@@ -244,13 +285,16 @@ def space_of(model: DivergenceNeighbors) -> DivergenceSpace:
     return DivergenceSpace(
         model._fit_X,
         model.gaussians_,
-        _local_model(params, model.n_jobs),
-        Comparison(divergence_named(params["divergence"]), params["engine"], model.n_jobs),
+        _local_model(params, model),
+        Comparison(
+            divergence_named(params["divergence"]), params["engine"], model.n_jobs, model.verbose
+        ),
         params["n_graph_neighbors"],
         params["n_candidates"],
     )
 
 
-def _local_model(params: dict[str, Any], n_jobs: int | None) -> LocalModel:
+def _local_model(params: dict[str, Any], model: DivergenceNeighbors) -> LocalModel:
     names = ("n_neighbors", "radius", "covariance", "gamma", "search")
-    return LocalModel(**{name: params[name] for name in names}, n_jobs=n_jobs)
+    given = {name: params[name] for name in names}
+    return LocalModel(**given, n_jobs=model.n_jobs, verbose=model.verbose)

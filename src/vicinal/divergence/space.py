@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from vicinal.divergence.comparison import Comparison
-from vicinal.divergence.gaussians import LocalGaussians
+from vicinal.divergence.gaussians import Gaussians
 from vicinal.divergence.graph import among_neighbors, connected, graph_between, graph_of, rooted
 from vicinal.divergence.limits import check_room
 from vicinal.divergence.local import LocalModel
@@ -27,7 +27,7 @@ class DivergenceSpace:
     Attributes
     ----------
     points : ndarray of shape (n, d)
-    gaussians : LocalGaussians
+    gaussians : Gaussians
         Those of the points.
     local : LocalModel
         Gives new points their Gaussians.
@@ -39,20 +39,22 @@ class DivergenceSpace:
     """
 
     points: NDArray
-    gaussians: LocalGaussians
+    gaussians: Gaussians
     local: LocalModel
     comparison: Comparison
     n_graph_neighbors: int | None = None
     n_candidates: int | None = None
 
-    def divergences(self) -> Divergences:
+    def divergences(self, among: NDArray | None = None) -> Divergences:
         """Divergences of the points from each other.
 
-        In a graph each point itself, at 0, is the first of its row, the nearest ones follow.
+        In a graph each point itself, at 0, is the first of its row, the nearest ones follow; they
+        are looked for in the rows of `among`, where Euclidean neighbors are known already.
         """
         if self.n_graph_neighbors is None:
             return self.comparison.matrix(self.gaussians)
-        among = self._candidates(None, self.n_candidates)
+        if among is None:
+            among = self._candidates(None, self.n_candidates)
         return graph_of(self.comparison, self.gaussians, self.n_graph_neighbors, among)
 
     def divergences_of(self, points: NDArray) -> Divergences:
@@ -64,7 +66,7 @@ class DivergenceSpace:
         k, c = self.n_graph_neighbors, self.n_candidates
         if k is None:
             check_all_pairs(len(points), len(self.points))
-        new = self.local.around(self.points, points)
+        new = self.local.around(self.points, points, sparse=c is not None)
         if k is None:
             return self.comparison.matrix(new, self.gaussians)
         among = self._candidates(points, None if c is None else c + 1)
