@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise as neighboring
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ Tell = Callable[[float], None]
 
 # Products of eigenvectors held at a time by every thread, and the largest side of a tile.
 _TILE_NUMBERS, _TILE = 1_000_000, 128
+
+# Given pairs that are worth a thread.
+_RUN = 16_384
 
 # Divergences held at a time in the search for the nearest.
 _ROW_NUMBERS = 4_000_000
@@ -208,35 +211,46 @@ class Comparison:
         """Values of pairs; `tell` is told of shares of them that are done."""
         P, Q, first, second = _at_hand(ready, first, second)
         if not ready.within:
-            return self._values_in_runs(P, Q, first, second, tell)
+            return self._values_in_order(P, Q, first, second, tell)
         n = len(P)
         if self.divergence.symmetric:
             first, second = np.minimum(first, second), np.maximum(first, second)
         distinct, back = np.unique(first.astype(np.int64) * n + second, return_inverse=True)
         i, j = np.divmod(distinct, n)
         values = np.zeros(len(distinct))
-        values[i != j] = self._values_in_runs(P, Q, i[i != j], j[i != j], tell)
+        values[i != j] = self._values_in_order(P, Q, i[i != j], j[i != j], tell)
         return values[back]
 
-    def _values_in_runs(
+    def _values_in_order(
         self, P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray, tell: Tell
     ) -> NDArray:
         """Values of pairs, those of the same `first` together."""
-        out = np.empty(len(first))
-        side = max(1, self._side(P) ** 2)
-        ends = np.flatnonzero(np.diff(first, prepend=-1, append=-1))
-        runs = [
-            slice(start, min(start + side, end))
-            for begin, end in neighboring(ends)
-            for start in range(begin, end, side)
-        ]
+        out, rank = np.empty(len(first)), max(P.rank, Q.rank)
+        if self.divergence.pairs is not None and not self._adds_directions(P, rank):
+            P, Q = P.of_rank(rank), Q.of_rank(rank)
+            compare, tasks = self._some_pairs, _slices(len(first), _RUN)
+        else:
+            compare, tasks = self._one_with_others, _runs(first, max(1, self._side(P) ** 2))
 
-        def fill(run: slice) -> None:
-            i = int(first[run.start])
-            out[run] = self._tile(P[i : i + 1], Q[second[run]], upper=False)[0]
+        def fill(part: slice) -> None:
+            out[part] = compare(P, Q, first[part], second[part])
 
-        self._run(fill, runs, lambda more: tell(more / len(runs)))
+        self._run(fill, tasks, lambda more: tell(more / len(tasks)))
         return out
+
+    def _some_pairs(
+        self, P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray
+    ) -> NDArray:
+        assert self.divergence.pairs is not None
+        values = self.divergence.pairs(P, Q, first, second)
+        near = np.flatnonzero(_may_be_twins(values))
+        values[near[_are_twins(P, Q, first[near], second[near])]] = 0.0
+        return values
+
+    def _one_with_others(
+        self, P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray
+    ) -> NDArray:
+        return self._tile(P[first[:1]], Q[second], upper=False)[0]
 
     def _block(self, P: LocalGaussians, Q: Gaussians) -> NDArray:
         """Values of all pairs of few P and many Q."""
@@ -255,7 +269,9 @@ class Comparison:
         values = self.divergence.tile(P, Q, upper)
         if upper:
             values = np.triu(values, 1)
-        _mend_twins(P, Q, values)
+        i, j = np.nonzero(_may_be_twins(values))
+        equal = _are_twins(P, Q, i, j)
+        values[i[equal], j[equal]] = 0.0
         return values
 
     def _finished(self, values: NDArray, unit: float) -> NDArray:
@@ -320,6 +336,10 @@ class Comparison:
             )
         return self.engine == "dense" or not fits
 
+    def _adds_directions(self, P: Gaussians, rank: int) -> bool:
+        """Whether frames are completed for every tile: all at once have no room."""
+        return self._is_dense(P, rank) and (P.has_diagonal or rank < P.n_features)
+
     def _side(self, P: Gaussians) -> int:
         """Points on each side of a tile."""
         size = P.n_features if self._is_dense(P, P.rank) else P.rank
@@ -349,15 +369,18 @@ def _common_unit(P: Gaussians, Q: Gaussians) -> float:
     return float(2.0 ** np.round(0.25 * (np.log2(least) + np.log2(farthest))))
 
 
-def _mend_twins(P: LocalGaussians, Q: LocalGaussians, values: NDArray) -> None:
-    """Set divergences of equal Gaussians, which are rounding errors, to 0."""
-    i, j = np.nonzero((values > 0) & (values < _NEARLY_NOTHING))
-    step = max(1, _TILE_NUMBERS // (P.rank * P.n_features))
-    for part in _slices(len(i), step):
+def _may_be_twins(values: NDArray) -> NDArray:
+    return (values > 0) & (values < _NEARLY_NOTHING)
+
+
+def _are_twins(P: LocalGaussians, Q: LocalGaussians, i: NDArray, j: NDArray) -> NDArray:
+    """Whether Gaussians are equal, so that their divergences are rounding errors."""
+    equal = np.zeros(len(i), dtype=bool)
+    for part in _slices(len(i), max(1, _TILE_NUMBERS // (P.rank * P.n_features))):
         a, b = P[i[part]], Q[j[part]]
-        equal = (a.means == b.means).all(axis=1) & (a.values == b.values).all(axis=1)
-        equal &= (a.rest == b.rest) & (a.vectors == b.vectors).all(axis=(1, 2))
-        values[i[part][equal], j[part][equal]] = 0.0
+        equal[part] = (a.means == b.means).all(axis=1) & (a.values == b.values).all(axis=1)
+        equal[part] &= (a.rest == b.rest) & (a.vectors == b.vectors).all(axis=(1, 2))
+    return equal
 
 
 def _at_hand(
@@ -365,19 +388,25 @@ def _at_hand(
 ) -> tuple[LocalGaussians, LocalGaussians, NDArray, NDArray]:
     """Gaussians of some pairs, made where they are not stored, and their positions among these."""
     P, Q, within, _ = ready
-    if within and not P.is_stored:
-        some, places = np.unique(np.append(first, second), return_inverse=True)
-        made = P[some]
-        return made, made, places[: len(first)], places[len(first) :]
-    (P, first), (Q, second) = (
-        (G[:], at) if G.is_stored else _made(G, at) for G, at in ((P, first), (Q, second))
-    )
-    return P, Q, first, second
+    if within:
+        made, first, second = _made(P, first, second)
+        return made, made, first, second
+    made, first = _made(P, first)
+    others, second = _made(Q, second)
+    return made, others, first, second
 
 
-def _made(P: Gaussians, positions: NDArray) -> tuple[LocalGaussians, NDArray]:
-    some, places = np.unique(positions, return_inverse=True)
-    return P[some], places
+def _made(P: Gaussians, *positions: NDArray) -> Any:
+    """Gaussians at some positions, each once, and these positions among them."""
+    if P.is_stored:
+        return P, *positions
+    seen = np.zeros(len(P), dtype=bool)
+    for each in positions:
+        seen[each] = True
+    some = np.flatnonzero(seen)
+    places = np.empty(len(P), dtype=np.intp)
+    places[some] = np.arange(len(some))
+    return P[some], *(places[each] for each in positions)
 
 
 def _n_distinct(positions: NDArray, n: int) -> int:
@@ -404,6 +433,16 @@ def _best(among: NDArray, values: NDArray, k: int) -> tuple[NDArray, NDArray]:
     """Positions `among` and values of the k smallest of every row, equal ones by position."""
     order = np.lexsort((among, values), axis=1)[:, :k]
     return np.take_along_axis(among, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def _runs(first: NDArray, most: int) -> list[slice]:
+    """Pairs that have their first in common."""
+    ends = np.flatnonzero(np.diff(first, prepend=-1, append=-1))
+    return [
+        slice(start, min(start + most, end))
+        for begin, end in neighboring(ends)
+        for start in range(begin, end, most)
+    ]
 
 
 def _tiles(n: int, n_others: int, side: int, mirrored: bool) -> list[tuple[slice, slice]]:
