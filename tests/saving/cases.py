@@ -1,6 +1,7 @@
 """Fitted models of every kind, what they answer, and when two of them are the same."""
 
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -43,6 +44,12 @@ def local(**parameters):
 
 def embedding(method, **parameters):
     return DivergenceEmbedding(method=method, gamma=0.1, random_state=0, **parameters)
+
+
+def many_points():
+    """As where the directions of all points have no room."""
+    with patch("vicinal.divergence.local._STORED_NUMBERS", 0):
+        return DivergenceNeighbors(n_graph_neighbors=5, n_candidates=20).fit(X)
 
 
 CASES = {
@@ -90,6 +97,7 @@ CASES = {
     "coincidence classes": lambda: CoincidenceClassifier(2).fit(FRAME, NAMES),
     "divergence": lambda: DivergenceNeighbors().fit(X),
     "divergence graph": lambda: DivergenceNeighbors(n_graph_neighbors=5).fit(X.astype(np.float32)),
+    "divergence many": lambda: many_points(),
     "divergence diagonal": lambda: DivergenceNeighbors(
         3, covariance="shrunk-diagonal", gamma=0.1
     ).fit(FLAT),

@@ -11,13 +11,23 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise as neighboring
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.divergence.cutting import (
+    best,
+    in_shares,
+    keep_best,
+    n_distinct,
+    runs,
+    slices,
+    tiles,
+)
 from vicinal.divergence.divergences import Divergence
-from vicinal.divergence.gaussians import Gaussians, LocalGaussians
+from vicinal.divergence.gaussians import LocalGaussians, Tell, are_twins, may_be_twins
+from vicinal.divergence.made import Gaussians, at_positions
 from vicinal.fitting.progress import stage
 from vicinal.inputs.cells import in_cells
 from vicinal.neighborhood.threads import effective_n_threads, one_library_thread, run_in_order
@@ -28,7 +38,6 @@ ENGINES = ("auto", "dense", "low-rank")
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Tell = Callable[[float], None]
 
 # Products of eigenvectors held at a time by every thread, and the largest side of a tile.
 _TILE_NUMBERS, _TILE = 1_000_000, 128
@@ -47,9 +56,6 @@ _MOST_FEATURES = 4000
 
 # Squares of distances, sums of divergences and of their squares stay numbers below this.
 _LARGEST = 1e290
-
-# Divergences below this may be the rounding errors of none.
-_NEARLY_NOTHING = 1e-6
 
 
 class _Ready(NamedTuple):
@@ -89,16 +95,14 @@ class Comparison:
             rows, columns = tile
             out[tile] = self._tile(P[rows], Q[columns], upper=mirrored and rows == columns)
 
-        tiles = _tiles(len(P), len(Q), self._side(P), mirrored)
-        with stage("divergences", len(tiles), self.verbose) as tell:
-            self._run(fill, tiles, tell)
+        every = tiles(len(P), len(Q), self._side(P), mirrored)
+        with stage("divergences", len(every), self.verbose) as tell:
+            self._run(fill, every, tell)
         if within and not mirrored:
             np.fill_diagonal(out, 0.0)
         return self._finished(out + out.T if mirrored else out, unit)
 
-    def pairs(
-        self, P: Gaussians, Q: Gaussians | None, first: NDArray, second: NDArray
-    ) -> NDArray:
+    def pairs(self, P: Gaussians, Q: Gaussians | None, first: NDArray, second: NDArray) -> NDArray:
         """Divergences of P[first] and Q[second], pair by pair; of two P where Q is None.
 
         Pairs of the same `first` should stand together. Where Q is None they need not: each is
@@ -106,8 +110,8 @@ class Comparison:
         """
         ready, values = self._ready(P, Q), np.empty(len(first))
         with stage("divergences", len(first), self.verbose) as tell:
-            for part in _slices(len(first), _PIECE_PAIRS):
-                told = _in_shares(tell, part.stop - part.start)
+            for part in slices(len(first), _PIECE_PAIRS):
+                told = in_shares(tell, part.stop - part.start)
                 values[part] = self._values_of_pairs(ready, first[part], second[part], told)
         return self._finished(values, ready.unit)
 
@@ -142,7 +146,7 @@ class Comparison:
             second = np.array([group.start + lowest[group].argmin() for group in groups])
             return rows.start + block[:, second].argmin(axis=0), second, lowest[second]
 
-        tasks = _slices(len(P), self._rows(P, Q))
+        tasks = slices(len(P), self._rows(P, Q))
         with stage("edges between components", len(tasks), self.verbose) as tell:
             found = self._run(search, tasks, tell)
         first, second, values = (np.stack(part) for part in zip(*found, strict=True))
@@ -163,15 +167,15 @@ class Comparison:
                 np.fill_diagonal(block, np.inf)
             return block
 
-        tiles = _tiles(len(P), len(Q), side, mirrored)
+        every = tiles(len(P), len(Q), side, mirrored)
         with (
-            stage("divergences", len(tiles), self.verbose) as tell,
-            closing(self._results(compare, tiles)) as blocks,
+            stage("divergences", len(every), self.verbose) as tell,
+            closing(self._results(compare, every)) as blocks,
         ):
-            for (rows, columns), block in zip(tiles, blocks, strict=True):
-                _keep_best(positions[rows], values[rows], columns.start, block)
+            for (rows, columns), block in zip(every, blocks, strict=True):
+                keep_best(positions[rows], values[rows], columns.start, block)
                 if mirrored and rows != columns:
-                    _keep_best(positions[columns], values[columns], rows.start, block.T)
+                    keep_best(positions[columns], values[columns], rows.start, block.T)
                 tell(1)
         return positions, values
 
@@ -182,10 +186,9 @@ class Comparison:
         with stage("divergences", len(ready.P), self.verbose) as tell:
             for rows in self._pieces(ready, among):
                 first = np.repeat(rows, among.shape[1])
-                told = _in_shares(tell, len(rows))
+                told = in_shares(tell, len(rows))
                 found = self._values_of_pairs(ready, first, among[rows].ravel(), told)
-                best = _best(among[rows], found.reshape(len(rows), -1), k)
-                positions[rows], values[rows] = best
+                positions[rows], values[rows] = best(among[rows], found.reshape(len(rows), -1), k)
         return positions, values
 
     def _pieces(self, ready: _Ready, among: NDArray) -> Iterator[NDArray]:
@@ -193,13 +196,13 @@ class Comparison:
         P, Q = ready.P, ready.Q
         order = np.arange(len(P))
         if not (P.is_stored and Q.is_stored):
-            order = in_cells(P.means if P.is_stored else P.centers)
+            order = in_cells(P.places)
         most = _PIECE_NUMBERS // (Q.rank * Q.n_features)
         step = max(1, min(_PIECE_PAIRS // among.shape[1], len(P) if Q.is_stored else most))
-        left = [order[part] for part in _slices(len(P), step)][::-1]
+        left = [order[part] for part in slices(len(P), step)][::-1]
         while left:
             rows = left.pop()
-            few = Q.is_stored or len(rows) == 1 or _n_distinct(among[rows], len(Q)) <= most
+            few = Q.is_stored or len(rows) == 1 or n_distinct(among[rows], len(Q)) <= most
             if few:
                 yield rows
             else:
@@ -228,9 +231,9 @@ class Comparison:
         out, rank = np.empty(len(first)), max(P.rank, Q.rank)
         if self.divergence.pairs is not None and not self._adds_directions(P, rank):
             P, Q = P.of_rank(rank), Q.of_rank(rank)
-            compare, tasks = self._some_pairs, _slices(len(first), _RUN)
+            compare, tasks = self._some_pairs, slices(len(first), _RUN)
         else:
-            compare, tasks = self._one_with_others, _runs(first, max(1, self._side(P) ** 2))
+            compare, tasks = self._one_with_others, runs(first, max(1, self._side(P) ** 2))
 
         def fill(part: slice) -> None:
             out[part] = compare(P, Q, first[part], second[part])
@@ -243,8 +246,8 @@ class Comparison:
     ) -> NDArray:
         assert self.divergence.pairs is not None
         values = self.divergence.pairs(P, Q, first, second)
-        near = np.flatnonzero(_may_be_twins(values))
-        values[near[_are_twins(P, Q, first[near], second[near])]] = 0.0
+        near = np.flatnonzero(may_be_twins(values))
+        values[near[are_twins(P, Q, first[near], second[near])]] = 0.0
         return values
 
     def _one_with_others(
@@ -255,7 +258,7 @@ class Comparison:
     def _block(self, P: LocalGaussians, Q: Gaussians) -> NDArray:
         """Values of all pairs of few P and many Q."""
         block = np.empty((len(P), len(Q)))
-        for columns in _slices(len(Q), self._side(P)):
+        for columns in slices(len(Q), self._side(P)):
             block[:, columns] = self._tile(P, Q[columns], upper=False)
         return block
 
@@ -269,8 +272,8 @@ class Comparison:
         values = self.divergence.tile(P, Q, upper)
         if upper:
             values = np.triu(values, 1)
-        i, j = np.nonzero(_may_be_twins(values))
-        equal = _are_twins(P, Q, i, j)
+        i, j = np.nonzero(may_be_twins(values))
+        equal = are_twins(P, Q, i, j)
         values[i[equal], j[equal]] = 0.0
         return values
 
@@ -369,91 +372,14 @@ def _common_unit(P: Gaussians, Q: Gaussians) -> float:
     return float(2.0 ** np.round(0.25 * (np.log2(least) + np.log2(farthest))))
 
 
-def _may_be_twins(values: NDArray) -> NDArray:
-    return (values > 0) & (values < _NEARLY_NOTHING)
-
-
-def _are_twins(P: LocalGaussians, Q: LocalGaussians, i: NDArray, j: NDArray) -> NDArray:
-    """Whether Gaussians are equal, so that their divergences are rounding errors."""
-    equal = np.zeros(len(i), dtype=bool)
-    for part in _slices(len(i), max(1, _TILE_NUMBERS // (P.rank * P.n_features))):
-        a, b = P[i[part]], Q[j[part]]
-        equal[part] = (a.means == b.means).all(axis=1) & (a.values == b.values).all(axis=1)
-        equal[part] &= (a.rest == b.rest) & (a.vectors == b.vectors).all(axis=(1, 2))
-    return equal
-
-
 def _at_hand(
     ready: _Ready, first: NDArray, second: NDArray
 ) -> tuple[LocalGaussians, LocalGaussians, NDArray, NDArray]:
     """Gaussians of some pairs, made where they are not stored, and their positions among these."""
     P, Q, within, _ = ready
     if within:
-        made, first, second = _made(P, first, second)
+        made, first, second = at_positions(P, first, second)
         return made, made, first, second
-    made, first = _made(P, first)
-    others, second = _made(Q, second)
+    made, first = at_positions(P, first)
+    others, second = at_positions(Q, second)
     return made, others, first, second
-
-
-def _made(P: Gaussians, *positions: NDArray) -> Any:
-    """Gaussians at some positions, each once, and these positions among them."""
-    if P.is_stored:
-        return P, *positions
-    seen = np.zeros(len(P), dtype=bool)
-    for each in positions:
-        seen[each] = True
-    some = np.flatnonzero(seen)
-    places = np.empty(len(P), dtype=np.intp)
-    places[some] = np.arange(len(some))
-    return P[some], *(places[each] for each in positions)
-
-
-def _n_distinct(positions: NDArray, n: int) -> int:
-    seen = np.zeros(n, dtype=bool)
-    seen[positions] = True
-    return int(seen.sum())
-
-
-def _in_shares(tell: Tell, total: int) -> Tell:
-    """Is told of shares of a total."""
-    return lambda share: tell(share * total)
-
-
-def _keep_best(positions: NDArray, values: NDArray, start: int, block: NDArray) -> None:
-    """Let further columns, the first at `start`, compete for the places in each row."""
-    rows = np.flatnonzero((block <= values[:, -1:]).any(axis=1))
-    columns = np.broadcast_to(np.arange(start, start + block.shape[1]), (len(rows), block.shape[1]))
-    every = np.concatenate([positions[rows], columns], axis=1)
-    best = _best(every, np.concatenate([values[rows], block[rows]], axis=1), positions.shape[1])
-    positions[rows], values[rows] = best
-
-
-def _best(among: NDArray, values: NDArray, k: int) -> tuple[NDArray, NDArray]:
-    """Positions `among` and values of the k smallest of every row, equal ones by position."""
-    order = np.lexsort((among, values), axis=1)[:, :k]
-    return np.take_along_axis(among, order, axis=1), np.take_along_axis(values, order, axis=1)
-
-
-def _runs(first: NDArray, most: int) -> list[slice]:
-    """Pairs that have their first in common."""
-    ends = np.flatnonzero(np.diff(first, prepend=-1, append=-1))
-    return [
-        slice(start, min(start + most, end))
-        for begin, end in neighboring(ends)
-        for start in range(begin, end, most)
-    ]
-
-
-def _tiles(n: int, n_others: int, side: int, mirrored: bool) -> list[tuple[slice, slice]]:
-    """Rows and columns of all tiles; on and above the diagonal only where the rest mirrors them."""
-    return [
-        (rows, columns)
-        for rows in _slices(n, side)
-        for columns in _slices(n_others, side)
-        if not mirrored or columns.start >= rows.start
-    ]
-
-
-def _slices(n: int, step: int) -> list[slice]:
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.divergence.covariance import COVARIANCES, Spectrum
-from vicinal.divergence.limits import check_room
 from vicinal.neighborhood.threads import (
-    current_n_threads,
     effective_n_threads,
     one_library_thread,
     run_in_order,
@@ -19,19 +17,28 @@ from vicinal.neighborhood.threads import (
 
 __all__ = [
     "KINDS",
-    "Gaussians",
     "LocalGaussians",
-    "MadeGaussians",
     "Neighborhoods",
+    "Tell",
+    "are_twins",
+    "check_definite",
     "fit_gaussians",
-    "make_gaussians",
+    "gathered",
+    "gaussians_in_parts",
+    "may_be_twins",
 ]
+
+# Is told of work done, each time how much more.
+Tell = Callable[[float], None]
 
 # "shrunk-diagonal" alone has other eigenvectors than C.
 KINDS = (*COVARIANCES, "shrunk-diagonal")
 
 # Least share of an eigenvalue in the largest: at it, divergences have four digits and more.
 _SINGULAR = 1e-24
+
+# Divergences below this may be the rounding errors of none.
+_NEARLY_NOTHING = 1e-6
 
 # Numbers of differences held at a time by every thread.
 _BLOCK_NUMBERS = 1_000_000
@@ -53,46 +60,6 @@ class Neighborhoods(NamedTuple):
     def of(self, rows: slice | NDArray) -> "Neighborhoods":
         """Those of some points."""
         return Neighborhoods(self.positions[rows], self.counts[rows])
-
-
-class Gaussians(Protocol):
-    """Gaussians that can be compared: `LocalGaussians`, or `MadeGaussians` where there are many."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of features, d."""
-
-    @property
-    def rank(self) -> int:
-        """Number of directions with an eigenvalue of their own, q."""
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether rows are at hand, or made each time when they are asked for."""
-
-    @property
-    def has_diagonal(self) -> bool:
-        """Whether directions are no eigenvectors: see `LocalGaussians.diagonal`."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, rows: slice | NDArray) -> "LocalGaussians":
-        """Those of some points."""
-
-    def part(self, rows: NDArray) -> "Gaussians":
-        """Those of some points, in the same way."""
-
-    def box(self) -> tuple[NDArray, NDArray]:
-        """Least and largest coordinates of the means."""
-
-    def least_variances(self) -> NDArray:
-        """Least eigenvalue of every covariance, shape (n,); with a diagonal, a bound."""
-
-    def largest_variances(self) -> NDArray:
-        """Largest eigenvalue of every covariance, shape (n,); with a diagonal, a bound."""
-
-    def in_units_of(self, unit: float) -> "Gaussians":
-        """These Gaussians in other units, without rounding errors for powers of two."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +111,11 @@ class LocalGaussians:
     def is_stored(self) -> bool:
         """Rows are at hand."""
         return True
+
+    @property
+    def places(self) -> NDArray:
+        """The means, in whatever units and precision: who is near whom."""
+        return self.means
 
     @property
     def has_diagonal(self) -> bool:
@@ -214,132 +186,6 @@ class LocalGaussians:
         return LocalGaussians(self.means, vectors, values, self.rest)
 
 
-@dataclass(frozen=True)
-class MadeGaussians:
-    """Gaussians of very many points: those of some are made when they are asked for.
-
-    A neighborhood is m positions, its directions m × d numbers. ``gaussians[rows]`` are
-    `LocalGaussians`, the same ones each time. `vectors`, `values`, `rest` and `diagonal` are made
-    of all points, where they have room.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_points, d)
-        Whose rows are the neighbors.
-    centers : ndarray of shape (n, d)
-    positions : ndarray of int, shape (n, m)
-    counts : ndarray of int, shape (n,)
-        As in `Neighborhoods`.
-    kind : str
-    gamma : float
-    least, largest : ndarray of shape (n,)
-        Eigenvalues of every covariance.
-    unit : float
-        What all is divided by.
-    """
-
-    X: NDArray
-    centers: NDArray
-    positions: NDArray
-    counts: NDArray
-    kind: str
-    gamma: float
-    least: NDArray
-    largest: NDArray
-    unit: float = 1.0
-
-    def __len__(self) -> int:
-        return len(self.centers)
-
-    @property
-    def n_features(self) -> int:
-        """Number of features, d."""
-        return int(self.X.shape[1])
-
-    @property
-    def rank(self) -> int:
-        """Number of directions with an eigenvalue of their own, q."""
-        return min(int(self.positions.shape[1]), self.n_features)
-
-    @property
-    def is_stored(self) -> bool:
-        """Rows are made each time."""
-        return False
-
-    @property
-    def has_diagonal(self) -> bool:
-        """Whether directions are no eigenvectors."""
-        return self.kind == "shrunk-diagonal" and self.rank < self.n_features
-
-    def __getitem__(self, rows: slice | NDArray) -> LocalGaussians:
-        near = Neighborhoods(self.positions, self.counts).of(rows)
-        asked = self.centers[rows]
-        parts, made = _made(self.X, asked, near, self.kind, self.gamma, current_n_threads())
-        with one_library_thread():
-            return _gathered(made, parts, len(asked)).in_units_of(self.unit)
-
-    def part(self, rows: NDArray) -> "MadeGaussians":
-        """Those of some points, made when they are asked for."""
-        names = ("centers", "positions", "counts", "least", "largest")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
-
-    def box(self) -> tuple[NDArray, NDArray]:
-        """Least and largest coordinates of the means."""
-        ends = self.centers.min(axis=0), self.centers.max(axis=0)
-        return ends[0].astype(np.float64) / self.unit, ends[1].astype(np.float64) / self.unit
-
-    def least_variances(self) -> NDArray:
-        """Least eigenvalue of every covariance, shape (n,); with a diagonal, a bound."""
-        return self.least / self.unit**2
-
-    def largest_variances(self) -> NDArray:
-        """Largest eigenvalue of every covariance, shape (n,); with a diagonal, a bound."""
-        return self.largest / self.unit**2
-
-    def in_units_of(self, unit: float) -> "MadeGaussians":
-        """These Gaussians in other units, without rounding errors for powers of two."""
-        return replace(self, unit=self.unit * unit)
-
-    @property
-    def means(self) -> NDArray:
-        """The points themselves, shape (n, d)."""
-        return self.centers.astype(np.float64) / self.unit
-
-    @property
-    def vectors(self) -> NDArray:
-        """Directions of all points, shape (n, q, d)."""
-        return self._all().vectors
-
-    @property
-    def values(self) -> NDArray:
-        """Eigenvalues of these directions, shape (n, q)."""
-        return self._all().values
-
-    @property
-    def rest(self) -> NDArray:
-        """Eigenvalue of all other directions, shape (n,)."""
-        return self._all().rest
-
-    @property
-    def diagonal(self) -> NDArray | None:
-        """To be added to the diagonal, shape (n, d), or None."""
-        return self._all().diagonal if self.has_diagonal else None
-
-    def covariances(self) -> NDArray:
-        """All covariances as matrices, shape (n, d, d)."""
-        d = self.n_features
-        check_room("covariances", (len(self), d, d), "take those of some points, gaussians[rows]")
-        return self._all().covariances()
-
-    def _all(self) -> LocalGaussians:
-        shape = len(self), self.rank, self.n_features
-        check_room("the Gaussians' directions", shape, "take those of some points, gaussians[rows]")
-        return self[:]
-
-
-Tell = Callable[[float], None]
-
-
 def fit_gaussians(
     X: NDArray,
     queries: NDArray,
@@ -354,36 +200,15 @@ def fit_gaussians(
     The mean is the query itself, not that of its neighborhood (section 2.1).
     """
     n_threads = effective_n_threads(n_jobs)
-    parts, made = _made(X, queries, neighborhoods, kind, gamma, n_threads, tell)
+    parts, made = gaussians_in_parts(X, queries, neighborhoods, kind, gamma, n_threads, tell)
     with one_library_thread():
-        gaussians = _gathered(made, parts, len(queries))
-    ends = gaussians.least_variances(), gaussians.largest_variances()
-    _check_definite(*ends, X.shape[1], kind, gamma)
+        gaussians = gathered(made, parts, len(queries))
+    ends = np.stack([gaussians.least_variances(), gaussians.largest_variances()])
+    check_definite(ends, X.shape[1], kind, gamma)
     return gaussians
 
 
-def make_gaussians(
-    X: NDArray,
-    queries: NDArray,
-    neighborhoods: Neighborhoods,
-    kind: str,
-    gamma: float,
-    n_jobs: int | None = None,
-    tell: Tell = lambda more: None,
-) -> MadeGaussians:
-    """The same Gaussians, none of which is kept."""
-    ends = np.empty((2, len(queries)))
-    n_threads = effective_n_threads(n_jobs)
-    parts, made = _made(X, queries, neighborhoods, kind, gamma, n_threads, tell)
-    with one_library_thread():
-        for rows, part in zip(parts, made, strict=True):
-            ends[:, rows] = part.least_variances(), part.largest_variances()
-    _check_definite(*ends, X.shape[1], kind, gamma)
-    positions = neighborhoods.positions.astype(np.int32, copy=False)
-    return MadeGaussians(X, queries, positions, neighborhoods.counts, kind, gamma, *ends)
-
-
-def _made(
+def gaussians_in_parts(
     X: NDArray,
     queries: NDArray,
     neighborhoods: Neighborhoods,
@@ -438,15 +263,13 @@ def _at_most_once(gaussians: LocalGaussians) -> LocalGaussians:
     return gaussians.complete() if gaussians.rank == gaussians.n_features else gaussians
 
 
-def _check_definite(
-    least: NDArray, largest: NDArray, n_features: int, kind: str, gamma: float
-) -> None:
-    """Refuse singular covariances."""
+def check_definite(ends: NDArray, n_features: int, kind: str, gamma: float) -> None:
+    """Refuse singular covariances, by their least and largest eigenvalues, shape (2, n)."""
     # Below rounding, an eigenvalue is none. Those of C itself, which one kind needs, have fewer
     # digits than the squares of singular values.
     of_itself = 4 * np.finfo(float).eps * n_features
     rounding = of_itself if kind == "shrunk-diagonal" else _SINGULAR
-    bad = least <= rounding * largest
+    bad = ends[0] <= rounding * ends[1]
     if bad.any():
         raise ValueError(
             f"{bad.sum()} of {len(bad)} local covariances are singular, the first that of row "
@@ -456,7 +279,7 @@ def _check_definite(
         )
 
 
-def _gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> LocalGaussians:
+def gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> LocalGaussians:
     """All parts in arrays of n rows, filled as they come: never held twice."""
     whole: dict[str, Any] = {}
     for part, rows in zip(found, parts, strict=True):
@@ -466,6 +289,21 @@ def _gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> Lo
             if values is not None:
                 whole[name][rows] = values
     return LocalGaussians(**whole)
+
+
+def may_be_twins(values: NDArray) -> NDArray:
+    """Which divergences are so small that they may be rounding errors of none."""
+    return (values > 0) & (values < _NEARLY_NOTHING)
+
+
+def are_twins(P: LocalGaussians, Q: LocalGaussians, i: NDArray, j: NDArray) -> NDArray:
+    """Whether Gaussians are equal, so that their divergences are rounding errors."""
+    equal = np.zeros(len(i), dtype=bool)
+    for part in _blocks(len(i), P.rank * P.n_features):
+        a, b = P[i[part]], Q[j[part]]
+        equal[part] = (a.means == b.means).all(axis=1) & (a.values == b.values).all(axis=1)
+        equal[part] &= (a.rest == b.rest) & (a.vectors == b.vectors).all(axis=(1, 2))
+    return equal
 
 
 def _blocks(n: int, numbers: int) -> Iterator[slice]:

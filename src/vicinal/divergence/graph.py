@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from vicinal.divergence.comparison import Comparison
-from vicinal.divergence.gaussians import Gaussians
+from vicinal.divergence.made import Gaussians
 
 __all__ = [
     "among_neighbors",

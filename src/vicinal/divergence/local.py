@@ -1,21 +1,17 @@
 """From points to Gaussians: neighborhoods of m points or of a radius, around old and new points."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.divergence.gaussians import (
-    KINDS,
-    Gaussians,
-    Neighborhoods,
-    fit_gaussians,
-    make_gaussians,
-)
+from vicinal.divergence.gaussians import KINDS, Neighborhoods, fit_gaussians
 from vicinal.divergence.limits import check_room
-from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
+from vicinal.divergence.made import Gaussians, make_gaussians
 from vicinal.fitting.progress import stage
 from vicinal.inputs.cells import nearly_nearest
+from vicinal.inputs.checks import check_choice, check_count, check_nonnegative, check_share
 from vicinal.inputs.nearest import nearest, within
 
 __all__ = ["SEARCHES", "LocalModel", "all_of"]
@@ -118,7 +114,7 @@ class LocalModel:
         self, X: NDArray, queries: NDArray, near: Neighborhoods, sparse: bool
     ) -> Gaussians:
         m, d = near.positions.shape[1], X.shape[1]
-        make = fit_gaussians
+        make: Callable[..., Gaussians] = fit_gaussians
         if sparse and len(queries) * min(m, d) * d > _STORED_NUMBERS:
             make = make_gaussians
         else:

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from vicinal.divergence.comparison import Comparison
-from vicinal.divergence.gaussians import Gaussians
 from vicinal.divergence.graph import among_neighbors, connected, graph_between, graph_of, rooted
 from vicinal.divergence.limits import check_room
 from vicinal.divergence.local import LocalModel
+from vicinal.divergence.made import Gaussians
 from vicinal.inputs.units import check_reach
 
 __all__ = ["DivergenceSpace", "Divergences", "check_all_pairs"]

@@ -8,6 +8,7 @@ result depends neither on threads nor on chance.
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,9 @@ _SHARE, _LEAST = 0.03, 10_000
 
 # Numbers of keys copied at a time.
 _CHUNK_NUMBERS = 200_000
+
+# Numbers of distances held at a time for new points.
+_BLOCK_NUMBERS = 4_000_000
 
 # New points farther than so many times the extent of the keys might be no numbers in float32.
 _FAR = 1e15
@@ -108,9 +112,9 @@ def nearly_nearest(
         Nearest first, as far as single precision tells.
     """
     units = _units(keys)
-    cells = _cells(_single(keys, *units))
-    asked = cells if queries is None else _cells(_single(queries, *units))
+    cells = _cells(_single(keys, *units), tell)
     search = _search(cells, k)
+    asked = cells if queries is None else _in_cells_of(search, _single(queries, *units))
     found = np.empty((len(asked.points), k), dtype=np.int32)
 
     def look(cell: int) -> int:
@@ -135,6 +139,19 @@ def _search(cells: _Cells, k: int) -> _Search:
     centers = np.add.reduceat(voted, np.arange(0, len(voted), _REPRESENTATIVES)) / _REPRESENTATIVES
     n_looked = max(_LEAST, int(_SHARE * len(cells.points)), 2 * k)
     return _Search(cells, voted, _norms(voted), owners, centers, n_looked)
+
+
+def _in_cells_of(search: _Search, queries: NDArray) -> _Cells:
+    """Queries by the cells of keys that are nearest to them: few ones would make cells too wide."""
+    owners = np.empty(len(queries), dtype=np.intp)
+    step = max(1, _BLOCK_NUMBERS // len(search.voted))
+    for start in range(0, len(queries), step):
+        block = _without_own_norms(queries[start : start + step], search.voted, search.voted_norms)
+        owners[start : start + step] = search.voted_cells[block.argmin(axis=1)]
+    rows = np.argsort(owners, kind="stable")
+    ends = np.flatnonzero(np.diff(owners[rows], prepend=-1, append=-1))
+    starts = [start for a, b in pairwise(ends) for start in range(a, b, _CELL)]
+    return _Cells(queries[rows], rows, np.array([*starts, len(rows)]))
 
 
 def _look(search: _Search, queries: NDArray, own: NDArray | None, k: int) -> NDArray:
@@ -184,11 +201,12 @@ def _without_own_norms(queries: NDArray, keys: NDArray, norms: NDArray) -> NDArr
 # -------------------------------------------------------------------------------------- the cells
 
 
-def _cells(points: NDArray) -> _Cells:
-    """Halve along the longest direction, again and again."""
+def _cells(points: NDArray, tell: Callable[[int], None] = lambda more: None) -> _Cells:
+    """Halve along the longest direction, again and again; `tell` is told that it goes on."""
     left, done = [np.arange(len(points))], []
     while left:
         rows = left.pop()
+        tell(0)
         if len(rows) <= _CELL:
             done.append(rows)
             continue

@@ -194,8 +194,9 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "feature_names_in_": "any D",
         "n_samples_fit_": "size n",
         "_fit_X": "finite n D",
-        "gaussians_": "LocalGaussians",
+        "gaussians_": "LocalGaussians|MadeGaussians",
         "gaussians_.means": "finite n D",
+        "gaussians_.centers": "finite n D",
     },
     "vicinal.divergence.gaussians.LocalGaussians": {
         "means": "finite n D",
@@ -203,6 +204,16 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "values": "nonnegative n q",
         "rest": "nonnegative n",
         "diagonal": "nonnegative n D",
+    },
+    "vicinal.divergence.made.MadeGaussians": {
+        "X": "finite p D",
+        "centers": "finite n D",
+        "positions": "labels n m p",
+        "counts": "any n",
+        "gamma": "nonnegative",
+        "least": "positive n",
+        "largest": "positive n",
+        "unit": "positive",
     },
     "vicinal.divergence.embedding.DivergenceEmbedding": {
         "n_features_in_": "size D",

@@ -16,6 +16,7 @@ TRUSTED = (
     "vicinal.divergence.learners.isomap.PathMap",
     "vicinal.divergence.learners.laplacian.LaplacianMap",
     "vicinal.divergence.learners.mds.ScalingMap",
+    "vicinal.divergence.made.MadeGaussians",
     "vicinal.divergence.neighbors.DivergenceNeighbors",
     "vicinal.fitting.stochastic.AdamMoments",
     "vicinal.inputs.points.WeightedPoints",
