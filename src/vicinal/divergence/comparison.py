@@ -48,7 +48,8 @@ _RUN = 16_384
 # Divergences held at a time in the search for the nearest.
 _ROW_NUMBERS = 4_000_000
 
-# Pairs whose order is looked at in one piece, and numbers of directions made at a time for them.
+# Pairs in one piece, and numbers of directions made at a time for them: at least so many. Where
+# the points are more numbers than that, as many as these: fewer pieces make fewer Gaussians again.
 _PIECE_PAIRS, _PIECE_NUMBERS = 1_000_000, 16_000_000
 
 # Features up to which Gaussians are compared in all dimensions: a pair takes a minute there.
@@ -194,16 +195,16 @@ class Comparison:
     def _pieces(self, ready: _Ready, among: NDArray) -> Iterator[NDArray]:
         """Rows to be compared at a time: not more pairs, and Gaussians made, than have room."""
         P, Q = ready.P, ready.Q
-        order = np.arange(len(P))
-        if not (P.is_stored and Q.is_stored):
-            order = in_cells(P.places)
-        most = _PIECE_NUMBERS // (Q.rank * Q.n_features)
-        step = max(1, min(_PIECE_PAIRS // among.shape[1], len(P) if Q.is_stored else most))
+        is_stored, order = P.is_stored and Q.is_stored, np.arange(len(P))
+        growth = 1.0 if is_stored else max(1.0, len(Q) * Q.n_features / _PIECE_NUMBERS)
+        most = growth * _PIECE_NUMBERS / (Q.rank * Q.n_features)
+        step = max(1, int(growth * _PIECE_PAIRS / among.shape[1]))
+        if not is_stored:
+            order, step = in_cells(P.places), max(1, min(step, int(most)))
         left = [order[part] for part in slices(len(P), step)][::-1]
         while left:
             rows = left.pop()
-            few = Q.is_stored or len(rows) == 1 or n_distinct(among[rows], len(Q)) <= most
-            if few:
+            if is_stored or len(rows) == 1 or n_distinct(among[rows], len(Q)) <= most:
                 yield rows
             else:
                 left += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]

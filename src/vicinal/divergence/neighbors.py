@@ -15,6 +15,7 @@ from vicinal.divergence.limits import in_precision
 from vicinal.divergence.local import LocalModel, all_of
 from vicinal.divergence.many import graph_neighbors, settled
 from vicinal.divergence.space import Divergences, DivergenceSpace, check_all_pairs
+from vicinal.fitting.support import as_it_was
 from vicinal.inputs.checks import check_choice, check_count, check_flag
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
@@ -164,8 +165,9 @@ class DivergenceNeighbors(
         -------
         self : DivergenceNeighbors
         """
-        points = self._checked(X)
-        return self._fit(points, self._settled(len(points)))
+        with as_it_was(self):
+            points = self._checked(X)
+            return self._fit(points, self._settled(len(points)))
 
     @on_own_threads
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:
@@ -182,16 +184,8 @@ class DivergenceNeighbors(
             Sparse where `n_graph_neighbors` is given, or there are many points: as many
             entries in every row and one more, the point itself first.
         """
-        points = self._checked(X)
-        params, among = self._settled(len(points)), None
-        if params["n_graph_neighbors"] is None:
-            check_all_pairs(len(points), len(points))
-        if params["n_candidates"] is not None:  # those of the neighborhoods are among them
-            size = max(params["n_candidates"], 0 if self.radius is not None else self.n_neighbors)
-            among = _local_model(params, self).candidates(points, None, size)
-        self._fit(points, params, among)
-        if among is not None:
-            among = among[:, : params["n_candidates"]]
+        with as_it_was(self):
+            among = self._fit_with_candidates(self._checked(X))
         return self._as_output(space_of(self).divergences(among))
 
     @on_own_threads
@@ -223,6 +217,17 @@ class DivergenceNeighbors(
     def _settled(self, n_samples: int) -> dict[str, Any]:
         """All parameters, with numbers for those that depend on how many points there are."""
         return settled(self.get_params(deep=False), n_samples)
+
+    def _fit_with_candidates(self, points: NDArray) -> NDArray | None:
+        """Learn from points; Euclidean neighbors that were found for the graph, too."""
+        params, among = self._settled(len(points)), None
+        if params["n_graph_neighbors"] is None:
+            check_all_pairs(len(points), len(points))
+        if params["n_candidates"] is not None:  # those of the neighborhoods are among them
+            size = max(params["n_candidates"], 0 if self.radius is not None else self.n_neighbors)
+            among = _local_model(params, self).candidates(points, None, size)
+        self._fit(points, params, among)
+        return None if among is None else among[:, : params["n_candidates"]]
 
     def _fit(
         self, points: NDArray, params: dict[str, Any], near: NDArray | None = None
