@@ -353,6 +353,7 @@ OTHER = {
     "engine": "dense",
     "random_state": 7,
     "n_jobs": 2,
+    "verbose": 1,
 }
 
 
