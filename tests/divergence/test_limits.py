@@ -40,9 +40,21 @@ def test_all_divergences_of_many_points_are_refused(many):
 @pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize("method", ["isomap", "mds"])
 def test_embeddings_that_need_all_distances_are_refused(many, method):
-    message = rf'method="{method}", would take 12\.8 GB.*method="laplacian"'
+    message = rf'method="{method}", would take 12\.8 GB.*transform the others.*method="laplacian"'
     with pytest.raises(ValueError, match=message):
         DivergenceEmbedding(method=method).fit(many)
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize(("method", "n", "others"), [("tsne", 51_000, ""), ("lle", 301_000, "tr")])
+def test_embeddings_that_take_long_say_so_before(method, n, others):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    model = DivergenceEmbedding(method=method, search="exact", n_candidates=500)
+    with (
+        pytest.warns(UserWarning, match=f'method="{method}" of {n} points.* minutes.*{others}'),
+        pytest.raises(AssertionError),  # the first work
+    ):
+        model.fit(X)
 
 
 def test_all_paths_of_many_points_are_refused(many):

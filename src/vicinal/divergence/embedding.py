@@ -124,7 +124,9 @@ class DivergenceEmbedding(
     Notes
     -----
     Memory grows with the number of points, but for "isomap" and "mds", which need
-    all distances and take at most 31 000 points.
+    all distances and take at most 31 000 points: embed a sample of more, and
+    `transform` the others. Of "tsne", "umap" and "lle" a warning says at once where
+    they will take longer than minutes.
 
     `transform` gives new points the Gaussians of the training points around them.
     "isomap" extends by shortest paths, "laplacian" by Nyström's formula, "lle" by
@@ -333,10 +335,11 @@ class DivergenceEmbedding(
             check_room(
                 f'all distances, for method="{self.method}",',
                 (n_samples, n_samples),
-                f"use method={others}, or fewer points",
+                f"embed fewer points, and transform the others; or use method={others}",
             )
         self._check_method_params(learner, n_samples)
         self._check_size(n_samples)
+        learner.warn_of_time(n_samples)
 
     def _check_no_graph(self) -> None:
         """Refuse parameters of a graph where there is none."""

@@ -101,4 +101,4 @@ def embedded_by(
     return vectors[:, 1:]
 
 
-LLE = Learner("lle", _embed, _extend, graph=Graph.WHOLE)
+LLE = Learner("lle", _embed, _extend, graph=Graph.WHOLE, seconds_a_point=1e-3)
