@@ -363,6 +363,7 @@ OTHER = {
     "engine": "dense",
     "random_state": 7,
     "n_jobs": 2,
+    "verbose": 1,
 }
 
 

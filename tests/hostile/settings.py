@@ -108,8 +108,9 @@ CHOICES = {
         "divergence": _DIVERGENCES,
         "covariance": _COVARIANCES,
         "gamma": ["auto", 1e-12, 1e-2, 1.0, 1e6],
-        "n_graph_neighbors": [1, 5, 1000],
+        "n_graph_neighbors": ["auto", 1, 5, 1000],
         "n_candidates": [1, 10, 1000],
+        "search": ["auto", "exact", "approximate"],
     },
     DivergenceEmbedding: {
         **_SEEDS,

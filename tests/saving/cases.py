@@ -2,6 +2,7 @@
 
 import warnings
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,12 @@ def side_by_side(method):
         return embedding(method, disconnected="separate").fit(TWO_CLOUDS)
 
 
+def many_points():
+    """As where the directions of all points have no room."""
+    with patch("vicinal.divergence.local._STORED_NUMBERS", 0):
+        return DivergenceNeighbors(n_graph_neighbors=5, n_candidates=20).fit(X)
+
+
 CASES = {
     "nca": lambda: nca().fit(X, Y),
     "nca unfitted": lambda: nca(init=np.eye(2, 4)),
@@ -99,6 +106,7 @@ CASES = {
     "coincidence classes": lambda: CoincidenceClassifier(2).fit(FRAME, NAMES),
     "divergence": lambda: DivergenceNeighbors().fit(X),
     "divergence graph": lambda: DivergenceNeighbors(n_graph_neighbors=5).fit(X.astype(np.float32)),
+    "divergence many": lambda: many_points(),
     "divergence diagonal": lambda: DivergenceNeighbors(
         3, covariance="shrunk-diagonal", gamma=0.1
     ).fit(FLAT),

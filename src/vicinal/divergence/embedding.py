@@ -116,10 +116,12 @@ class DivergenceEmbedding(
         or by the points' own coordinates.
     method_params : dict, optional
         Further parameters of scikit-learn's TSNE or of umap.UMAP.
-    search : {"exact", "approximate"}, default="exact"
+    search : {"auto", "exact", "approximate"}, default="auto"
     engine : {"auto", "dense", "low-rank"}, default="auto"
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, optional
+    verbose : int, default=0
+        These as for `DivergenceNeighbors`.
 
     Attributes
     ----------
@@ -155,7 +157,9 @@ class DivergenceEmbedding(
     Notes
     -----
     Memory grows with the number of points, but for "isomap" and "mds", which need
-    all distances and take at most 31 000 points.
+    all distances and take at most 31 000 points: embed a sample of more, and
+    `transform` the others. Of "tsne", "umap" and "lle" a warning says at once where
+    they will take longer than minutes.
 
     `transform` gives new points the Gaussians of the training points around them.
     "isomap" extends by shortest paths, "laplacian" by Nyström's formula, "lle" by
@@ -200,10 +204,11 @@ class DivergenceEmbedding(
         scale_quantile: float = 0.5,
         lle_weights: str = "distances",
         method_params: dict[str, Any] | None = None,
-        search: str = "exact",
+        search: str = "auto",
         engine: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.method = method
@@ -225,6 +230,7 @@ class DivergenceEmbedding(
         self.engine = engine
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceEmbedding":
@@ -355,6 +361,7 @@ class DivergenceEmbedding(
             search=self.search,
             engine=self.engine,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
         )
 
     def _n_graph_neighbors(self, X: Divergences) -> int | None:

@@ -97,7 +97,12 @@ def pairwise(
     24.1572
     """
     model = DivergenceNeighbors(
-        n_neighbors, gamma=gamma, divergence=divergence, covariance=covariance, n_jobs=n_jobs
+        n_neighbors,
+        gamma=gamma,
+        divergence=divergence,
+        covariance=covariance,
+        n_graph_neighbors=None,
+        n_jobs=n_jobs,
     )
     if Y is None:
         return model.fit_transform(X)

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from vicinal.divergence.comparison import ENGINES, Comparison
 from vicinal.divergence.covariance import Relative
 from vicinal.divergence.divergences import divergence_named
-from vicinal.divergence.gaussians import LocalGaussians
 from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.growth import growing_size, reach
 from vicinal.divergence.labels import neighborhoods_in_classes
 from vicinal.divergence.limits import in_precision
-from vicinal.divergence.local import LocalModel
+from vicinal.divergence.local import LocalModel, all_of
+from vicinal.divergence.made import Gaussians
+from vicinal.divergence.many import graph_neighbors, settled
 from vicinal.divergence.precomputed import GivenSpace, check_distances, check_new_distances
 from vicinal.divergence.space import (
     Divergences,
@@ -27,6 +28,7 @@ from vicinal.divergence.space import (
     check_all_pairs,
     without_shapes,
 )
+from vicinal.fitting.support import as_it_was
 from vicinal.inputs.checks import check_choice, check_count, check_flag
 from vicinal.inputs.nearest import nearest
 from vicinal.inputs.units import check_units
@@ -38,7 +40,15 @@ __all__ = ["METRICS", "DivergenceNeighbors", "checked_queries", "space_of"]
 METRICS = ("euclidean", "precomputed")
 
 # What a fit finds, some of it by some settings only.
-_FOUND = ("n_samples_fit_", "gaussians_", "n_neighbors_", "share_", "variance_")
+_FOUND = (
+    "n_samples_fit_",
+    "gaussians_",
+    "n_neighbors_",
+    "share_",
+    "variance_",
+    "n_graph_neighbors_",
+    "n_candidates_",
+)
 
 
 class DivergenceNeighbors(
@@ -88,38 +98,50 @@ class DivergenceNeighbors(
         shrinkage of Chen et al. [3]_ for the mean neighborhood, which is near 1 where
         m points cannot tell a shape from a ball. "shrunk" and "shrunk-diagonal" take
         the share w, all others γ = s/1000. The paper has 1e-4.
-    n_graph_neighbors : int, optional
+    n_graph_neighbors : "auto", int or None, default="auto"
         Sparse output: each point itself and so many of the nearest by divergence.
         None: a dense array of all, of 8 GB at most (31 000 points), or, of a
-        precomputed graph, all its edges.
+        precomputed graph, all its edges. "auto": the same up to 20 000 points; the
+        15 nearest of more, with a warning.
     n_candidates : int, optional
-        Look for these among so many Euclidean neighbors only: for many points.
-        None: among all.
+        Look for these among so many Euclidean neighbors only (of 10 nearest, 100
+        have 0.90 to 1.0). None: among all up to 20 000 points; of more among 100, or
+        five times `n_graph_neighbors` where that is more, with a warning. Neighbors
+        by "riemann" may be anywhere: it is to be set there.
     use_labels : bool, default=False
         Whether `fit` makes the neighborhoods of training points of their own class
         only, for labels y. New points get all training points around them.
     square_root : bool, default=False
         Roots of "jeffreys" and "bhattacharyya", for methods that square distances.
-    search : {"exact", "approximate"}, default="exact"
-        Of Euclidean neighbors. "approximate" needs pynndescent, and finds the same
-        ones again with the same number of threads only.
+    search : {"auto", "exact", "approximate"}, default="auto"
+        Of Euclidean neighbors. "approximate" looks through the cells of near points
+        only, a few hundredths of all, and finds 0.9 and more of the nearest where
+        data have a shape; of noise in many dimensions it finds few. "auto": exact up
+        to 50 000 points (or as many pairs of new and training points).
     engine : {"auto", "dense", "low-rank"}, default="auto"
         Whether pairs are compared in all dimensions, or in those that their
         neighborhoods span, whichever costs less. The numbers are the same.
     n_jobs : int, optional
         Number of threads. None: all cores.
+    verbose : int, default=0
+        1: tell how far stages are that take longer than a second.
 
     Attributes
     ----------
-    gaussians_ : LocalGaussians
+    gaussians_ : LocalGaussians or MadeGaussians
         Those of the training points: `means`, orthonormal `vectors` with their
-        eigenvalues `values`, and the eigenvalue `rest` of all other directions. Not
-        with ``metric="precomputed"``; with ``divergence="euclidean"`` balls of
-        variance 1.
+        eigenvalues `values`, and the eigenvalue `rest` of all other directions. Those
+        of very many points are made when they are asked for: take
+        ``gaussians_[rows]``. Not with ``metric="precomputed"``; with
+        ``divergence="euclidean"`` balls of variance 1.
     n_neighbors_ : int
         m, given or chosen.
     share_, variance_ : float
         w and s of ``gamma="auto"``.
+    n_graph_neighbors_ : int or None
+        As given, or settled for "auto". None: a dense array.
+    n_candidates_ : int or None
+        As given, or settled. None: all points.
     n_samples_fit_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -175,13 +197,14 @@ class DivergenceNeighbors(
         metric: str = "euclidean",
         covariance: str = "ridge",
         gamma: float | str = "auto",
-        n_graph_neighbors: int | None = None,
+        n_graph_neighbors: int | str | None = "auto",
         n_candidates: int | None = None,
         use_labels: bool = False,
         square_root: bool = False,
-        search: str = "exact",
+        search: str = "auto",
         engine: str = "auto",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
@@ -196,6 +219,7 @@ class DivergenceNeighbors(
         self.search = search
         self.engine = engine
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceNeighbors":
@@ -212,7 +236,9 @@ class DivergenceNeighbors(
         -------
         self : DivergenceNeighbors
         """
-        return self._fit(*self._checked(X, y))
+        with as_it_was(self):
+            points, y = self._checked(X, y)
+            return self._fit(points, y, self._settled(points))
 
     @on_own_threads
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:
@@ -228,13 +254,19 @@ class DivergenceNeighbors(
         Returns
         -------
         ndarray or sparse matrix, of shape (n_samples, n_samples)
-            Sparse where `n_graph_neighbors` is given, or X: as many entries in every
-            row and one more, the point itself first.
+            Sparse where `n_graph_neighbors` is given, or X is sparse, or there are many
+            points: as many entries in every row and one more, the point itself first.
         """
-        points, y = self._checked(X, y)
-        if self.n_graph_neighbors is None and not issparse(points):
-            check_all_pairs(points.shape[0], points.shape[0])
-        return self._as_output(space_of(self._fit(points, y), points).divergences())
+        with as_it_was(self):
+            points, y = self._checked(X, y)
+            params = self._settled(points)
+            if params["n_graph_neighbors"] is None and not issparse(points):
+                check_all_pairs(points.shape[0], points.shape[0])
+            among = self._candidates(points, params)
+            self._fit(points, y, params, among)
+        if among is not None:
+            among = among[:, : params["n_candidates"]]
+        return self._as_output(space_of(self, points).divergences(among))
 
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
@@ -287,8 +319,33 @@ class DivergenceNeighbors(
             raise ValueError(f"y has {len(y)} labels for {n_samples} rows of X.")
         return y
 
-    def _fit(self, points: Divergences, y: NDArray | None) -> "DivergenceNeighbors":
-        params = self.get_params(deep=False)
+    def _settled(self, points: Divergences) -> dict[str, Any]:
+        """All parameters, with numbers for those that depend on the points."""
+        params, n = self.get_params(deep=False), points.shape[0]
+        if self.metric == "precomputed":
+            k = params["n_graph_neighbors"]
+            return params | {"n_graph_neighbors": None if isinstance(k, str) else k}
+        shapes = divergence_named(self.divergence).shapes
+        size = self._size(points) if shapes else 1
+        return settled(params, n) | {"n_neighbors": size}
+
+    def _candidates(self, points: Divergences, params: dict[str, Any]) -> NDArray | None:
+        """Euclidean neighbors to choose a graph's from, and those of the neighborhoods."""
+        if params["n_candidates"] is None:
+            return None
+        size = 0 if self.radius is not None else params["n_neighbors"]
+        return _local_model(params, self).candidates(
+            points, None, max(params["n_candidates"], size)
+        )
+
+    def _fit(
+        self,
+        points: Divergences,
+        y: NDArray | None,
+        params: dict[str, Any],
+        near: NDArray | None = None,
+    ) -> "DivergenceNeighbors":
+        """Learn from points; `near` has at least the neighbors of each, if they are known."""
         for name in _FOUND:  # a failed fit is no fit
             if hasattr(self, name):
                 delattr(self, name)
@@ -296,31 +353,39 @@ class DivergenceNeighbors(
             # Of a graph nothing is needed for new points.
             self._fit_X = np.empty((points.shape[0], 0)) if issparse(points) else points.copy()
         elif divergence_named(self.divergence).shapes:
-            self._fit_shapes(params, points, y)
+            self._fit_shapes(params, points.copy(), y, near)
         else:
-            self._keep_points(without_shapes(points), points)
+            self._keep_points(without_shapes(points), points.copy())
         # What `transform` reads: parameters may be set to others before it is called.
         self._fitted_with = params
         self._dtype = np.dtype(points.dtype).name
+        self.n_graph_neighbors_ = params["n_graph_neighbors"]
+        self.n_candidates_ = params["n_candidates"]
         self.n_samples_fit_ = self._n_features_out = points.shape[0]
         return self
 
-    def _fit_shapes(self, params: dict[str, Any], points: NDArray, y: NDArray | None) -> None:
-        params["n_neighbors"] = self.n_neighbors_ = self._size(points)
-        local = _local_model(params, self.n_jobs)
-        if y is None:
-            near = local.neighborhoods(points)
+    def _fit_shapes(
+        self, params: dict[str, Any], points: NDArray, y: NDArray | None, near: NDArray | None
+    ) -> None:
+        self.n_neighbors_ = params["n_neighbors"]
+        local = _local_model(params, self)
+        if y is not None:
+            around = neighborhoods_in_classes(local, points, y)
+        elif near is None or self.radius is not None:
+            around = local.neighborhoods(points)
         else:
-            near = neighborhoods_in_classes(local, points, y)
-        local = local.settled(points, near)
+            around = all_of(near[:, : self.n_neighbors_])
+        local = local.settled(points, around)
         if isinstance(local.gamma, Relative):
             self.share_, self.variance_ = local.gamma.share, local.gamma.variance
-        self._keep_points(local.gaussians(points, near), points)
+        sparse = params["n_candidates"] is not None
+        self._keep_points(local.gaussians(points, around, sparse), points)
 
-    def _keep_points(self, gaussians: LocalGaussians, points: NDArray) -> None:
+    def _keep_points(self, gaussians: Gaussians, points: NDArray) -> None:
         self.gaussians_ = gaussians
-        # The same numbers, which are then held, and saved, once.
-        self._fit_X = gaussians.means if points.dtype == np.float64 else points.copy()
+        # The same numbers, where they are, are then held, and saved, once.
+        is_double = points.dtype == np.float64 and gaussians.is_stored
+        self._fit_X = gaussians.means if is_double else points
 
     def _size(self, points: NDArray) -> int:
         """m: as given, chosen, or as many as there are others."""
@@ -348,12 +413,14 @@ class DivergenceNeighbors(
     def _check_parameters(self, n_samples: int) -> None:
         divergence_named(self.divergence)
         self._check_size()
-        local = _local_model(self.get_params(deep=False) | {"n_neighbors": 1}, self.n_jobs)
-        local.check(n_samples)
+        _local_model(self.get_params(deep=False) | {"n_neighbors": 1}, self).check(n_samples)
         check_choice("engine", self.engine, ENGINES)
         check_flag("square_root", self.square_root)
         others = " (number of other points)"
         k, c = self.n_graph_neighbors, self.n_candidates
+        if isinstance(k, str):
+            check_choice("n_graph_neighbors", k, ("auto",))
+            k = graph_neighbors(k, n_samples)
         if k is not None:
             check_count("n_graph_neighbors", k, 1, n_samples - 1, others)
         if c is not None:
@@ -406,19 +473,22 @@ def space_of(model: DivergenceNeighbors, given: Divergences | None = None) -> Sp
     if params["metric"] == "precomputed":
         distances = model._fit_X if given is None else given
         return GivenSpace(distances.astype(np.float64, copy=False), params["n_graph_neighbors"])
-    local = _local_model(params, model.n_jobs)
+    local = _local_model(params, model)
     if params["gamma"] == "auto" and hasattr(model, "share_"):
         local = replace(local, gamma=Relative(model.share_, model.variance_))
     return DivergenceSpace(
         model._fit_X,
         model.gaussians_,
         local,
-        Comparison(divergence_named(params["divergence"]), params["engine"], model.n_jobs),
+        Comparison(
+            divergence_named(params["divergence"]), params["engine"], model.n_jobs, model.verbose
+        ),
         params["n_graph_neighbors"],
         params["n_candidates"],
     )
 
 
-def _local_model(params: dict[str, Any], n_jobs: int | None) -> LocalModel:
+def _local_model(params: dict[str, Any], model: DivergenceNeighbors) -> LocalModel:
     names = ("n_neighbors", "radius", "covariance", "gamma", "search")
-    return LocalModel(**{name: params[name] for name in names}, n_jobs=n_jobs)
+    given = {name: params[name] for name in names}
+    return LocalModel(**given, n_jobs=model.n_jobs, verbose=model.verbose)

@@ -171,7 +171,7 @@ def _divergences(
         if n_jobs is not None:
             model.set_params(n_jobs=n_jobs)
     else:
-        model = DivergenceNeighbors(divergence=divergence, n_jobs=n_jobs)
+        model = DivergenceNeighbors(divergence=divergence, n_graph_neighbors=None, n_jobs=n_jobs)
     if k is not None:
         model.set_params(n_graph_neighbors=k)
     check_symmetric(model.divergence, "density_paths")

@@ -35,7 +35,7 @@ class GivenSpace:
         """Nothing is known of them: n rows without features."""
         return np.empty((self.given.shape[0], 0))
 
-    def divergences(self) -> Divergences:
+    def divergences(self, among: NDArray | None = None) -> Divergences:
         """The distances, or the graph of the nearest with each point itself, at 0, as the first."""
         k = self.n_graph_neighbors
         if not issparse(self.given):

@@ -31,11 +31,12 @@ def check_settings(model: Any, points: Divergences) -> None:
         check_room(
             f'all distances, for method="{model.method}",',
             (n_samples, n_samples),
-            f"use method={others}, or fewer points",
+            f"embed fewer points, and transform the others; or use method={others}",
         )
     _check_method_params(model, learner, n_samples)
     _check_size(model)
     _check_given(model, learner, points)
+    learner.warn_of_time(n_samples)
 
 
 def _check_given(model: Any, learner: Learner, points: Divergences) -> None:

@@ -19,6 +19,7 @@ from vicinal.divergence.graph import (
 )
 from vicinal.divergence.limits import check_room
 from vicinal.divergence.local import LocalModel
+from vicinal.divergence.made import Gaussians
 from vicinal.inputs.units import check_reach
 
 __all__ = ["DivergenceSpace", "Divergences", "Space", "check_all_pairs", "without_shapes"]
@@ -34,8 +35,8 @@ class Space(Protocol):
     def points(self) -> NDArray:
         """The training points, shape (n, d); without features where there are distances only."""
 
-    def divergences(self) -> Divergences:
-        """Divergences of the points from each other."""
+    def divergences(self, among: NDArray | None = None) -> Divergences:
+        """Divergences of the points from each other; in a graph, those in the rows of `among`."""
 
     def divergences_of(self, points: NDArray) -> Divergences:
         """Divergences of new points from the points of the space."""
@@ -66,7 +67,7 @@ class DivergenceSpace:
     Attributes
     ----------
     points : ndarray of shape (n, d)
-    gaussians : LocalGaussians
+    gaussians : Gaussians
         Those of the points.
     local : LocalModel
         Gives new points their Gaussians.
@@ -78,20 +79,22 @@ class DivergenceSpace:
     """
 
     points: NDArray
-    gaussians: LocalGaussians
+    gaussians: Gaussians
     local: LocalModel
     comparison: Comparison
     n_graph_neighbors: int | None = None
     n_candidates: int | None = None
 
-    def divergences(self) -> Divergences:
+    def divergences(self, among: NDArray | None = None) -> Divergences:
         """Divergences of the points from each other.
 
-        In a graph each point itself, at 0, is the first of its row, the nearest ones follow.
+        In a graph each point itself, at 0, is the first of its row, the nearest ones follow; they
+        are looked for in the rows of `among`, where Euclidean neighbors are known already.
         """
         if self.n_graph_neighbors is None:
             return self.comparison.matrix(self.gaussians)
-        among = self._candidates(None, self.n_graph_neighbors, self.n_candidates)
+        if among is None:
+            among = self._candidates(None, self.n_graph_neighbors, self.n_candidates)
         return graph_of(self.comparison, self.gaussians, self.n_graph_neighbors, among)
 
     def divergences_of(self, points: NDArray) -> Divergences:
@@ -104,7 +107,7 @@ class DivergenceSpace:
         if k is None:
             check_all_pairs(len(points), len(self.points))
         if self.comparison.divergence.shapes:
-            new = self.local.around(self.points, points)
+            new = self.local.around(self.points, points, sparse=c is not None)
         else:
             new = without_shapes(points)
         if k is None:
@@ -127,7 +130,7 @@ class DivergenceSpace:
 
     def part(self, rows: NDArray) -> "DivergenceSpace":
         """The space of some of the points, with the Gaussians that they have in the whole."""
-        return replace(self, points=self.points[rows], gaussians=self.gaussians[rows])
+        return replace(self, points=self.points[rows], gaussians=self.gaussians.part(rows))
 
     def distances(self, divergences: Divergences) -> Divergences:
         """What takes the place of distances: roots of what is like a squared one."""

@@ -197,8 +197,9 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "share_": "nonnegative",
         "variance_": "positive",
         "_fit_X": "finite n e",
-        "gaussians_": "LocalGaussians",
+        "gaussians_": "LocalGaussians|MadeGaussians",
         "gaussians_.means": "finite n D",
+        "gaussians_.centers": "finite n D",
     },
     "vicinal.divergence.gaussians.LocalGaussians": {
         "means": "finite n D",
@@ -206,6 +207,16 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "values": "nonnegative n q",
         "rest": "nonnegative n",
         "diagonal": "nonnegative n D",
+    },
+    "vicinal.divergence.made.MadeGaussians": {
+        "X": "finite p D",
+        "centers": "finite n D",
+        "positions": "labels n m p",
+        "counts": "any n",
+        "gamma": "nonnegative or Relative",
+        "least": "positive n",
+        "largest": "positive n",
+        "unit": "positive",
     },
     "vicinal.divergence.embedding.DivergenceEmbedding": {
         "n_features_in_": "size D",
@@ -216,6 +227,10 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "_map.coordinates": "finite n c",
         "_map.scaling.coordinates": "finite n c",
         "_map.labels": "labels n n",
+    },
+    "vicinal.divergence.covariance.Relative": {
+        "share": "nonnegative",
+        "variance": "positive",
     },
     "vicinal.divergence.learners.isomap.PathMap": {
         "scaling": "ScalingMap",

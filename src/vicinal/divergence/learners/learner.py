@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from vicinal.divergence.space import Divergences, Space
+from vicinal.fitting.loop import warn_user
 
 __all__ = ["Embedded", "Graph", "Learner", "Settings"]
+
+# What takes longer is said before.
+_MANY_MINUTES = 5
 
 # Neighbors in the graph, where nothing is said.
 _GRAPH_NEIGHBORS = 15
@@ -95,6 +99,8 @@ class Learner:
         do not say it; there may be fewer other points than that.
     saves_estimator : bool
         Whether the estimator that it found may be saved in a file.
+    seconds_a_point : float
+        About how long it takes on one core, at least: told before any work where there are many.
     """
 
     name: str
@@ -105,3 +111,15 @@ class Learner:
     check_params: Callable[[Settings, int], None] | None = None
     graph_neighbors: Callable[[Settings, int], int] = _usual_neighbors
     saves_estimator: bool = True
+    seconds_a_point: float = 0.0
+
+    def warn_of_time(self, n_samples: int) -> None:
+        """Say at once that many points will take long."""
+        minutes = n_samples * self.seconds_a_point / 60
+        if minutes > _MANY_MINUTES:
+            others = "embed fewer points" + (", and transform the others" if self.extend else "")
+            warn_user(
+                f'method="{self.name}" of {n_samples} points takes about {minutes:.0f} minutes '
+                f"and more on one core: {others}, to be done sooner.",
+                UserWarning,
+            )

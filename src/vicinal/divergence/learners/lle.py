@@ -109,4 +109,4 @@ def embedded_by(
     return vectors[:, 1:], float(np.maximum(values[1:], 0.0).sum())
 
 
-LLE = Learner("lle", _embed, _extend, graph=Graph.JOINED)
+LLE = Learner("lle", _embed, _extend, graph=Graph.JOINED, seconds_a_point=1e-3)

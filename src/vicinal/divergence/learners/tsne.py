@@ -80,4 +80,10 @@ def _relative(graph: csr_matrix) -> csr_matrix:
     return with_lengths(graph, lengths.ravel())
 
 
-T_SNE = Learner("tsne", _embed, check_params=_check_params, graph_neighbors=_graph_neighbors)
+T_SNE = Learner(
+    "tsne",
+    _embed,
+    check_params=_check_params,
+    graph_neighbors=_graph_neighbors,
+    seconds_a_point=6e-3,
+)

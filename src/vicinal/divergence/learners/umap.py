@@ -76,4 +76,6 @@ def _unit_neighbors(graph: csr_matrix) -> tuple[NDArray, NDArray]:
 
 
 # UMAP's object has compiled functions and all of the data.
-UMAP = Learner("umap", _embed, check_params=_check_params, saves_estimator=False)
+UMAP = Learner(
+    "umap", _embed, check_params=_check_params, saves_estimator=False, seconds_a_point=1e-3
+)
