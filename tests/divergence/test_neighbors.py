@@ -245,7 +245,7 @@ def test_nearest_neighbors_classify_new_points(blobs, dtype):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_neighbors": "all"}, "n_neighbors='all' is unknown: use 'growth'"),
+        ({"n_neighbors": "all"}, "n_neighbors='all' is unknown: use one of 'growth'"),
         ({"n_neighbors": "growth", "radius": 1.0}, "no meaning with radius=1.0"),
         ({"metric": "cosine"}, "metric='cosine' is unknown"),
         ({"gamma": "scale"}, "gamma='scale' is unknown"),
