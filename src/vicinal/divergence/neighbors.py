@@ -186,7 +186,7 @@ class DivergenceNeighbors(
         """
         with as_it_was(self):
             among = self._fit_with_candidates(self._checked(X))
-        return self._as_output(space_of(self).divergences(among))
+            return self._as_output(space_of(self).divergences(among))
 
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
@@ -237,7 +237,7 @@ class DivergenceNeighbors(
         if near is None or self.radius is not None:
             neighborhoods = local.neighborhoods(points)
         else:
-            neighborhoods = all_of(near[:, : self.n_neighbors])
+            neighborhoods = all_of(near[:, : self.n_neighbors].copy())  # the rest may go
         sparse = params["n_candidates"] is not None
         self.gaussians_ = local.gaussians(points, neighborhoods, sparse)
         # What `transform` reads: parameters may be set to others before it is called.
