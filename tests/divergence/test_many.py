@@ -17,6 +17,7 @@ from vicinal.divergence.divergences import DIVERGENCES
 from vicinal.divergence.gaussians import KINDS, LocalGaussians, fit_gaussians
 from vicinal.divergence.local import all_of
 from vicinal.divergence.made import MadeGaussians, make_gaussians
+from vicinal.divergence.neighbors import space_of
 from vicinal.fitting import progress
 from vicinal.inputs.nearest import nearest
 
@@ -182,7 +183,18 @@ def test_no_more_gaussians_are_made_at_a_time_than_have_room(most):
         assert 2 * max(sizes) > growth * most
         assert max(sizes) <= 2 * growth * most  # the rows of a piece, and their candidates
         assert sum(sizes) >= len(X)
-        model.transform(X[::3])
+        sizes.clear()
+        near = model.fit_transform(X).indices.reshape(len(X), -1)[:, 1:]
+        space_of(model).among(near)
+        assert max(sizes) <= 2 * growth * most
+
+
+def test_positions_hold_no_more_than_neighborhoods(made):
+    model = sparse()
+    model.fit_transform(sheet(60))
+    positions = model.gaussians_.positions
+    assert positions.shape == (60, 5)
+    assert positions.base is None or positions.base.size == positions.size
 
 
 @pytest.mark.filterwarnings("ignore:the neighborhood graph has")
@@ -318,6 +330,16 @@ def test_all_of_a_stage_is_told():
     assert set(told) == {"Euclidean neighbors", "local Gaussians", "divergences"}
     for total, done in told.values():
         assert done == pytest.approx(total)
+
+
+def test_ctrl_c_among_the_divergences_leaves_no_half_of_a_fit():
+    model = sparse()
+    with (
+        patch.object(comparison, "in_shares", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        model.fit_transform(sheet(60))
+    assert not hasattr(model, "gaussians_")
 
 
 @pytest.mark.parametrize("name", ["nearest", "fit_gaussians"])

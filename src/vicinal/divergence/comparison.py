@@ -11,13 +11,14 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise as neighboring
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.divergence.cutting import (
     best,
+    halved,
     in_shares,
     keep_best,
     n_distinct,
@@ -27,7 +28,8 @@ from vicinal.divergence.cutting import (
 )
 from vicinal.divergence.divergences import Divergence
 from vicinal.divergence.gaussians import LocalGaussians, Tell, are_twins, may_be_twins
-from vicinal.divergence.made import Gaussians, at_positions
+from vicinal.divergence.made import Gaussians
+from vicinal.divergence.ready import Ready, at_hand, common_unit
 from vicinal.fitting.progress import stage
 from vicinal.inputs.cells import in_cells
 from vicinal.neighborhood.threads import effective_n_threads, one_library_thread, run_in_order
@@ -54,18 +56,6 @@ _PIECE_PAIRS, _PIECE_NUMBERS = 1_000_000, 16_000_000
 
 # Features up to which Gaussians are compared in all dimensions: a pair takes a minute there.
 _MOST_FEATURES = 4000
-
-# Squares of distances, sums of divergences and of their squares stay numbers below this.
-_LARGEST = 1e290
-
-
-class _Ready(NamedTuple):
-    """Gaussians P and Q to compare, in units of `unit`; `within`: Q is P."""
-
-    P: Gaussians
-    Q: Gaussians
-    within: bool
-    unit: float
 
 
 @dataclass(frozen=True)
@@ -110,8 +100,18 @@ class Comparison:
         computed once however often it comes, and that of a point with itself is exactly 0.
         """
         ready, values = self._ready(P, Q), np.empty(len(first))
+        P, Q, *_ = ready
+
+        def has_room(part: slice) -> bool:
+            if ready.within:
+                return P.is_stored or n_distinct(len(P), first[part], second[part]) <= _most_made(P)
+            sides = ((P, first), (Q, second))
+            return all(
+                G.is_stored or n_distinct(len(G), at[part]) <= _most_made(G) for G, at in sides
+            )
+
         with stage("divergences", len(first), self.verbose) as tell:
-            for part in slices(len(first), _PIECE_PAIRS):
+            for part in halved(slices(len(first), _PIECE_PAIRS), has_room):
                 told = in_shares(tell, part.stop - part.start)
                 values[part] = self._values_of_pairs(ready, first[part], second[part], told)
         return self._finished(values, ready.unit)
@@ -156,7 +156,7 @@ class Comparison:
 
     # ------------------------------------------------------- values that are not finished yet
 
-    def _nearest_of_all(self, ready: _Ready, k: int) -> tuple[NDArray, NDArray]:
+    def _nearest_of_all(self, ready: Ready, k: int) -> tuple[NDArray, NDArray]:
         P, Q, within, _ = ready
         mirrored, side = within and self.divergence.symmetric, self._side(P)
         positions = np.full((len(P), k), len(Q), dtype=np.intp)
@@ -180,7 +180,7 @@ class Comparison:
                 tell(1)
         return positions, values
 
-    def _nearest_of(self, ready: _Ready, k: int, among: NDArray) -> tuple[NDArray, NDArray]:
+    def _nearest_of(self, ready: Ready, k: int, among: NDArray) -> tuple[NDArray, NDArray]:
         """The nearest of given positions, some points at a time, near ones together."""
         positions = np.empty((len(ready.P), k), dtype=among.dtype)
         values = np.empty((len(ready.P), k))
@@ -192,28 +192,26 @@ class Comparison:
                 positions[rows], values[rows] = best(among[rows], found.reshape(len(rows), -1), k)
         return positions, values
 
-    def _pieces(self, ready: _Ready, among: NDArray) -> Iterator[NDArray]:
+    def _pieces(self, ready: Ready, among: NDArray) -> Iterator[NDArray]:
         """Rows to be compared at a time: not more pairs, and Gaussians made, than have room."""
         P, Q = ready.P, ready.Q
-        is_stored, order = P.is_stored and Q.is_stored, np.arange(len(P))
-        growth = 1.0 if is_stored else max(1.0, len(Q) * Q.n_features / _PIECE_NUMBERS)
-        most = growth * _PIECE_NUMBERS / (Q.rank * Q.n_features)
-        step = max(1, int(growth * _PIECE_PAIRS / among.shape[1]))
-        if not is_stored:
-            order, step = in_cells(P.places), max(1, min(step, int(most)))
-        left = [order[part] for part in slices(len(P), step)][::-1]
-        while left:
-            rows = left.pop()
-            if is_stored or len(rows) == 1 or n_distinct(among[rows], len(Q)) <= most:
-                yield rows
-            else:
-                left += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
+        if P.is_stored and Q.is_stored:
+            order, growth, most = np.arange(len(P)), 1.0, len(Q)
+        else:
+            order, growth, most = in_cells(P.places), _growth(Q), _most_made(Q)
+        step = max(1, min(int(growth * _PIECE_PAIRS / among.shape[1]), most))
+
+        def has_room(part: slice) -> bool:
+            return len(Q) <= most or n_distinct(len(Q), among[order[part]]) <= most
+
+        for part in halved(slices(len(P), step), has_room):
+            yield order[part]
 
     def _values_of_pairs(
-        self, ready: _Ready, first: NDArray, second: NDArray, tell: Tell
+        self, ready: Ready, first: NDArray, second: NDArray, tell: Tell
     ) -> NDArray:
         """Values of pairs; `tell` is told of shares of them that are done."""
-        P, Q, first, second = _at_hand(ready, first, second)
+        P, Q, first, second = at_hand(ready, first, second)
         if not ready.within:
             return self._values_in_order(P, Q, first, second, tell)
         n = len(P)
@@ -302,12 +300,12 @@ class Comparison:
         with one_library_thread():
             yield from run_in_order(work, tasks, effective_n_threads(self.n_jobs))
 
-    def _ready(self, P: Gaussians, Q: Gaussians | None) -> _Ready:
+    def _ready(self, P: Gaussians, Q: Gaussians | None) -> Ready:
         """Both in units that suit them; P twice where Q is None."""
         self._check_room(P)
-        unit = _common_unit(P, P if Q is None else Q)
+        unit = common_unit(P, P if Q is None else Q)
         P = P.in_units_of(unit)
-        return _Ready(P, P if Q is None else Q.in_units_of(unit), Q is None, unit)
+        return Ready(P, P if Q is None else Q.in_units_of(unit), Q is None, unit)
 
     def _check_room(self, P: Gaussians) -> None:
         """Refuse comparisons in too many dimensions."""
@@ -354,33 +352,11 @@ class Comparison:
         return max(1, min(self._side(P), _ROW_NUMBERS // max(1, len(others))))
 
 
-def _common_unit(P: Gaussians, Q: Gaussians) -> float:
-    """A power of two in which neither squares of distances nor variances are far from 1.
-
-    So no product of two of them is no number, in whatever order a kernel multiplies.
-    """
-    (low, high), (other_low, other_high) = P.box(), Q.box()
-    low, high = np.minimum(low, other_low), np.maximum(high, other_high)
-    least = min(float(part.least_variances().min()) for part in (P, Q))
-    most = max(float(part.largest_variances().max()) for part in (P, Q))
-    farthest = max(float(np.square(high - low).sum()), most)
-    if farthest / _LARGEST > least:
-        raise ValueError(
-            f"divergences would exceed {_LARGEST:g}: points are up to {np.sqrt(farthest):.1e} "
-            f"apart, and the least local variance is {least:.1e}. Raise gamma, or scale X, for "
-            "example with sklearn.preprocessing.StandardScaler."
-        )
-    return float(2.0 ** np.round(0.25 * (np.log2(least) + np.log2(farthest))))
+def _growth(P: Gaussians) -> float:
+    """How much larger pieces are where the points take much room anyway."""
+    return max(1.0, len(P) * P.n_features / _PIECE_NUMBERS)
 
 
-def _at_hand(
-    ready: _Ready, first: NDArray, second: NDArray
-) -> tuple[LocalGaussians, LocalGaussians, NDArray, NDArray]:
-    """Gaussians of some pairs, made where they are not stored, and their positions among these."""
-    P, Q, within, _ = ready
-    if within:
-        made, first, second = at_positions(P, first, second)
-        return made, made, first, second
-    made, first = at_positions(P, first)
-    others, second = at_positions(Q, second)
-    return made, others, first, second
+def _most_made(P: Gaussians) -> int:
+    """Gaussians that are made at a time."""
+    return int(_growth(P) * _PIECE_NUMBERS / (P.rank * P.n_features))

@@ -1,5 +1,6 @@
 """How pairs are cut into pieces of work, and how the best of all pieces are kept."""
 
+from collections.abc import Callable, Iterator
 from itertools import pairwise as neighboring
 
 import numpy as np
@@ -7,14 +8,27 @@ from numpy.typing import NDArray
 
 from vicinal.divergence.gaussians import Tell
 
-__all__ = ["best", "in_shares", "keep_best", "n_distinct", "runs", "slices", "tiles"]
+__all__ = ["best", "halved", "in_shares", "keep_best", "n_distinct", "runs", "slices", "tiles"]
 
 
-def n_distinct(positions: NDArray, n: int) -> int:
+def n_distinct(n: int, *positions: NDArray) -> int:
     """How many of n positions there are."""
     seen = np.zeros(n, dtype=bool)
-    seen[positions] = True
+    for each in positions:
+        seen[each] = True
     return int(seen.sum())
+
+
+def halved(parts: list[slice], has_room: Callable[[slice], bool]) -> Iterator[slice]:
+    """These parts, in order, halved until they have room; what is one stays."""
+    left = parts[::-1]
+    while left:
+        part = left.pop()
+        if part.stop - part.start <= 1 or has_room(part):
+            yield part
+        else:
+            middle = (part.start + part.stop) // 2
+            left += [slice(middle, part.stop), slice(part.start, middle)]
 
 
 def in_shares(tell: Tell, total: int) -> Tell:

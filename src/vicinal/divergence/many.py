@@ -8,7 +8,7 @@ from vicinal.fitting.loop import warn_user
 __all__ = ["graph_neighbors", "settled"]
 
 # Points of which all pairs are compared: two minutes for "jeffreys" in 50 dimensions on 2 cores,
-# three quarters of an hour for "riemann", and 3.2 GB of results.
+# forty for "riemann", and 3.2 GB of results.
 _ALL_PAIRS_UP_TO = 20_000
 
 # Neighbors in the graph of more points. Candidates for each: at least so many, and so many times
@@ -16,7 +16,7 @@ _ALL_PAIRS_UP_TO = 20_000
 _GRAPH_NEIGHBORS, _LEAST_CANDIDATES, _CANDIDATES_PER_NEIGHBOR = 15, 100, 5
 
 # Seconds of a pair, on one core, of a divergence that finds no help in Euclidean neighbors.
-_SECONDS_A_PAIR = 1e-5
+_SECONDS_A_PAIR = 2e-5
 
 
 def graph_neighbors(given: int | str | None, n_samples: int) -> int | None:

@@ -264,9 +264,9 @@ class DivergenceNeighbors(
                 check_all_pairs(points.shape[0], points.shape[0])
             among = self._candidates(points, params)
             self._fit(points, y, params, among)
-        if among is not None:
-            among = among[:, : params["n_candidates"]]
-        return self._as_output(space_of(self, points).divergences(among))
+            if among is not None:
+                among = among[:, : params["n_candidates"]]
+            return self._as_output(space_of(self, points).divergences(among))
 
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
@@ -374,7 +374,7 @@ class DivergenceNeighbors(
         elif near is None or self.radius is not None:
             around = local.neighborhoods(points)
         else:
-            around = all_of(near[:, : self.n_neighbors_])
+            around = all_of(near[:, : self.n_neighbors_].copy())  # the rest may go
         local = local.settled(points, around)
         if isinstance(local.gamma, Relative):
             self.share_, self.variance_ = local.gamma.share, local.gamma.variance
