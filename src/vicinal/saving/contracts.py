@@ -228,10 +228,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "_map.scaling.coordinates": "finite n c",
         "_map.labels": "labels n n",
     },
-    "vicinal.divergence.covariance.Relative": {
-        "share": "nonnegative",
-        "variance": "positive",
-    },
+    "vicinal.divergence.covariance.Relative": {"share": "nonnegative", "variance": "positive"},
     "vicinal.divergence.learners.isomap.PathMap": {
         "scaling": "ScalingMap",
         "graph.data": "nonnegative e",
@@ -248,10 +245,7 @@ CONTRACTS: dict[str, dict[str, str]] = {
         "row_means": "finite n",
         "error": "nonnegative",
     },
-    "vicinal.divergence.learners.pieces.Pieces": {
-        "shifts": "finite p",
-        "labels": "labels n p",
-    },
+    "vicinal.divergence.learners.pieces.Pieces": {"shifts": "finite p", "labels": "labels n p"},
 }
 
 # What must hold for all numbers of a kind; none of these holds for NaN.
