@@ -1,6 +1,6 @@
 """Divergences between local Gaussians: all pairs, a sparse graph of many points, its recall.
 
-    python -m benchmarks.divergence [--parts pairs graph recall] [--n 100000] [--save]
+    python -m benchmarks.divergence [--parts pairs graph cells recall] [--n 100000] [--save]
 
 Needs segment, mnist and usps (set VICINAL_DATA); a set that is not here is skipped, and the page
 says so. The naive loop is timed on a sample of pairs. Timed work runs in fresh processes, which
@@ -24,12 +24,16 @@ from benchmarks.common.sets import available
 from benchmarks.common.timing import seconds_of
 from vicinal import DivergenceNeighbors, datasets
 from vicinal.divergence.divergences import DIVERGENCES
+from vicinal.inputs.cells import nearly_nearest
+from vicinal.inputs.nearest import nearest
+from vicinal.neighborhood.threads import computing
 
-PARTS = ("pairs", "graph", "recall")
+PARTS = ("pairs", "graph", "cells", "recall")
 N_POINTS, N_NEIGHBORS, GAMMA = 2310, 10, 1e-2
 SETS = {18: "segment", 60: "mnist", 256: "usps"}  # by dimension
 SAMPLE = {18: 4000, 60: 2000, 256: 100}  # pairs of the naive loop, by dimension
 GRAPH_DIVERGENCES = ("jeffreys", "bhattacharyya", "riemann")
+SEED = 7  # of sets for the search: its numbers were chosen on those of seed 0
 GRAPH_NEIGHBORS, N_CANDIDATES, INNER_DIMENSION = 10, 100, 8
 
 # The project's aims on 2 cores, in seconds.
@@ -152,9 +156,9 @@ def pairs_cells(found: dict[str, float], aim: int | str) -> tuple[object, ...]:
 # ---------------------------------------------------------------------------------- sparse graph
 
 
-def bent_sheet(n: int, d: int = 50) -> NDArray:
+def bent_sheet(n: int, d: int = 50, seed: int = 0) -> NDArray:
     """Points near a curved sheet of INNER_DIMENSION dimensions, of varying density."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     inner = rng.normal(size=(n, INNER_DIMENSION)) ** 3
     first, second = rng.normal(size=(2, INNER_DIMENSION, d)) / np.sqrt(INNER_DIMENSION)
     return inner @ first + np.sin(inner) @ second + 0.05 * rng.normal(size=(n, d))
@@ -172,20 +176,66 @@ def graph_fit(n: int, divergence: str, search: str) -> dict[str, float]:
         search=search,
     )
     model.fit_transform(X[:500])
+    cpu = time.process_time()
     with MemoryWatch() as memory:
         seconds = seconds_of(lambda: model.fit_transform(X))
-    return {"seconds": seconds, "megabytes": memory.above}
+    return {
+        "seconds": seconds,
+        "cpu": time.process_time() - cpu,
+        "megabytes": memory.above,
+    }
 
 
 def report_graph(page: Page, n: int) -> None:
     page.say(f"## Graph of {GRAPH_NEIGHBORS} neighbors of {n} points, d = 50\n")
     page.say(f"{N_CANDIDATES} candidates each, m = {N_NEIGHBORS}: points near a curved sheet of")
     page.say(f"{INNER_DIMENSION} dimensions (synthetic). search: of Euclidean neighbors.\n")
-    row = page.table(["divergence", "search", "seconds", "MB above the points"])
+    row = page.table(["divergence", "search", "seconds", "of processors", "MB above the points"])
     runs = [(divergence, "exact") for divergence in GRAPH_DIVERGENCES]
     for divergence, search in [*runs, (GRAPH_DIVERGENCES[0], "approximate")]:
         found = call_apart(graph_fit, n, divergence, search)
-        row(divergence, search, f"{found['seconds']:.0f}", f"{found['megabytes']:.0f}")
+        times = (f"{found[name]:.0f}" for name in ("seconds", "cpu"))
+        row(divergence, search, *times, f"{found['megabytes']:.0f}")
+    page.say()
+
+
+# ---------------------------------------------------------------------------- approximate search
+
+
+def clouds(n: int, d: int = 50, seed: int = 0) -> NDArray:
+    """100 clouds of 20 dimensions, each turned its own way, in float32."""
+    rng = np.random.default_rng(seed)
+    turns = rng.normal(size=(100, 20, d)).astype(np.float32) / 4
+    centers = 3 * rng.normal(size=(100, d)).astype(np.float32)
+    owner = rng.integers(100, size=n)
+    X = 0.1 * rng.standard_normal((n, d), dtype=np.float32)
+    for cloud in range(100):
+        rows = np.flatnonzero(owner == cloud)
+        inner = rng.standard_normal((len(rows), 20), dtype=np.float32)
+        X[rows] += inner @ turns[cloud] + centers[cloud]
+    return X
+
+
+def ball(n: int, d: int = 50, seed: int = 0) -> NDArray:
+    """Noise without a shape."""
+    return np.random.default_rng(seed).standard_normal((n, d), dtype=np.float32)
+
+
+def report_cells(page: Page, n: int) -> None:
+    page.say(f"## Nearly the {N_CANDIDATES} nearest of {n} points, d = 50\n")
+    page.say('Euclidean neighbors with search="approximate". Recall: share of the 10 nearest that')
+    page.say(f"are among the 10, and of the {N_CANDIDATES} among as many, of 500 points.\n")
+    row = page.table(["set", "seconds", "of processors", "recall of 10", f"of {N_CANDIDATES}"])
+    for make in (bent_sheet, clouds, ball):
+        X = make(n, seed=SEED)
+        begun, cpu = time.perf_counter(), time.process_time()
+        with computing():
+            found = nearly_nearest(X, None, N_CANDIDATES)
+        seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
+        some = np.linspace(0, n - 1, 500).astype(int)
+        wanted = nearest(X, X[some], N_CANDIDATES, some)[0]
+        shares = [recall(wanted[:, :k], found[some, :k]) for k in (10, N_CANDIDATES)]
+        row(make.__name__, f"{seconds:.0f}", f"{cpu:.0f}", *(f"{share:.3f}" for share in shares))
     page.say()
 
 
@@ -241,6 +291,8 @@ def main() -> None:
         report_pairs(page)
     if "graph" in options.parts:
         report_graph(page, options.n)
+    if "cells" in options.parts:
+        report_cells(page, options.n)
     if "recall" in options.parts:
         report_recall(page)
     if options.save:

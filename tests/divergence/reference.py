@@ -16,6 +16,7 @@ NAMES = (
     "jeffreys-riemann",
     "bhattacharyya-riemann",
     "riemann",
+    "euclidean",
 )
 
 
@@ -36,6 +37,7 @@ def naive(name, mean, covariance, other_mean, other_covariance):
         "jeffreys-riemann": np.sqrt(apart) + riemann,
         "bhattacharyya-riemann": np.sqrt(joint) + riemann,
         "riemann": riemann,
+        "euclidean": np.linalg.norm(u),
     }[name]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vicinal import DivergenceEmbedding, DivergenceNeighbors
-from vicinal.divergence import density_paths, local_gaussians
+from vicinal.divergence import density_paths, local_gaussians, pairwise
 from vicinal.divergence.limits import check_room, in_precision
 
 N = 40_000  # 12.8 GB of all pairs
@@ -34,15 +34,35 @@ def test_sizes_are_those_of_double_precision():
 @pytest.mark.usefixtures("no_work")
 def test_all_divergences_of_many_points_are_refused(many):
     with pytest.raises(ValueError, match=r"12\.8 GB \(40000 × 40000.*set n_graph_neighbors"):
-        DivergenceNeighbors().fit_transform(many)
+        DivergenceNeighbors(n_graph_neighbors=None).fit_transform(many)
+
+
+@pytest.mark.usefixtures("no_work")
+def test_all_divergences_of_many_new_points_are_refused_before_the_fit(many):
+    with pytest.raises(ValueError, match=r"12\.8 GB \(40000 × 40000.*transform fewer rows"):
+        pairwise(many, many)
+    with pytest.raises(ValueError, match=r"12\.8 GB \(40000 × 40000"):
+        DivergenceNeighbors(divergence="euclidean", n_graph_neighbors=None).fit_transform(many)
 
 
 @pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize("method", ["isomap", "mds"])
 def test_embeddings_that_need_all_distances_are_refused(many, method):
-    message = rf'method="{method}", would take 12\.8 GB.*method="laplacian"'
+    message = rf'method="{method}", would take 12\.8 GB.*transform the others.*method="laplacian"'
     with pytest.raises(ValueError, match=message):
         DivergenceEmbedding(method=method).fit(many)
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize(("method", "n", "others"), [("tsne", 51_000, ""), ("lle", 301_000, "tr")])
+def test_embeddings_that_take_long_say_so_before(method, n, others):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    model = DivergenceEmbedding(method=method, search="exact", n_candidates=500)
+    with (
+        pytest.warns(UserWarning, match=f'method="{method}" of {n} points.* minutes.*{others}'),
+        pytest.raises(AssertionError),  # the first work
+    ):
+        model.fit(X)
 
 
 def test_all_paths_of_many_points_are_refused(many):

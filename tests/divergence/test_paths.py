@@ -138,3 +138,45 @@ def test_any_precision_and_number_of_threads(points, dtype, options, k):
 
 def test_a_graph_of_all_twins():
     assert_array_equal(density_paths(np.ones((20, 2)), n_graph_neighbors=3)[0], [0.0] * 20)
+
+
+# ------------------------------------------------------------------------------------ new points
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "options", [{}, {"norm": 1.0, "exponent": 3.0}, {"divergence": "bhattacharyya"}]
+)
+def test_new_points_go_over_an_edge_and_on_along_the_paths(points, dtype, options):
+    Y, X = points.astype(dtype), points[:7].astype(dtype) + dtype(0.05)
+    found = density_paths(X, Y, **options)
+    paths = density_paths(Y, **options)
+    if "divergence" in options:
+        edges = pairwise(X, Y, **options)
+    else:
+        edges = cdist(X, Y, "minkowski", p=options.get("norm", 2.0))
+        edges **= options.get("exponent", 2.0)
+    expected = (edges[:, :, None] + paths).min(axis=1)
+    assert_allclose(found, expected, rtol=1e-9 if dtype == np.float64 else 1e-4)
+
+
+@pytest.mark.parametrize("options", [{}, {"divergence": "jeffreys"}])
+def test_the_training_points_again_have_their_own_paths(points, options):
+    assert_allclose(density_paths(points, points, **options), density_paths(points, **options),
+                    rtol=1e-9, atol=1e-9)  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"divergence": "jeffreys"}])
+def test_new_points_have_edges_to_the_nearest_only(points, options):
+    k, X = 4, points[:5] + 0.05
+    found = density_paths(X, points, n_graph_neighbors=k, **options)
+    paths = density_paths(points, n_graph_neighbors=k, **options)
+    edges = pairwise(X, points, **options) if options else cdist(X, points) ** 2
+    for row, edge in zip(found, edges, strict=True):
+        near = np.argsort(edge)[:k]
+        assert_allclose(row, (edge[near, None] + paths[near]).min(axis=0), rtol=1e-9)
+
+
+def test_new_points_of_other_features_are_refused(points):
+    with pytest.raises(ValueError, match=r"X has 1 features, and Y has"):
+        density_paths(points[:, :1], points)

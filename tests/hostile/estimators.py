@@ -25,6 +25,7 @@ _SEED = 16
 # How our own warnings begin, besides those of convergence.
 _OURS = (
     "the neighborhood graph has",
+    "n_neighbors=",
     "no point has an impostor",
     "LocalComponents with regularization='auto': ",
     "LocalComponents with covariance=",

@@ -21,6 +21,7 @@ _DIVERGENCES = [
     "jeffreys-riemann",
     "bhattacharyya-riemann",
     "riemann",
+    "euclidean",
 ]
 
 # Each value is drawn from a list; what was drawn replaces the default in a few parameters at once.
@@ -103,21 +104,23 @@ CHOICES = {
         "tol": [0.0, 1e-2],
     },
     DivergenceNeighbors: {
-        "n_neighbors": [1, 2, 5, 5, 5, 1000],
+        "n_neighbors": [1, 2, 5, 5, 5, 1000, "growth"],
         "divergence": _DIVERGENCES,
         "covariance": _COVARIANCES,
-        "gamma": [1e-12, 1e-2, 1.0, 1e6],
-        "n_graph_neighbors": [1, 5, 1000],
+        "gamma": ["auto", 1e-12, 1e-2, 1.0, 1e6],
+        "n_graph_neighbors": ["auto", 1, 5, 1000],
         "n_candidates": [1, 10, 1000],
+        "search": ["auto", "exact", "approximate"],
     },
     DivergenceEmbedding: {
         **_SEEDS,
         "n_components": [1, 2, 3, 50],
         "method": ["isomap", "laplacian", "lle", "mds"],
-        "n_neighbors": [2, 5, 5, 5, 1000],
+        "n_neighbors": [2, 5, 5, 5, 1000, "growth", "energy"],
         "divergence": _DIVERGENCES,
         "covariance": _COVARIANCES,
-        "gamma": [1e-12, 1e-2, 1.0],
+        "gamma": ["auto", 1e-12, 1e-2, 1.0],
+        "disconnected": ["connect", "separate"],
         "n_graph_neighbors": [3, 10, 1000],
         "n_candidates": [10, 1000],
     },

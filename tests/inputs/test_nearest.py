@@ -1,8 +1,6 @@
-"""The nearest rows, exactly and nearly, against distances taken one query at a time."""
+"""The nearest rows, against distances taken one query at a time."""
 
-import sys
 import threading
-from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -14,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import NearestNeighbors
 
 from vicinal.inputs.nearest import (
-    approximately_nearest,
     nearest,
     search,
     squared_distances,
@@ -189,58 +186,6 @@ def test_squared_distances_of_pairs(seed, numbers):
 # ------------------------------------------------------------------------------------ approximate
 
 
-def recall(found, expected):
-    hits = [len(set(a) & set(b)) for a, b in zip(found, expected, strict=True)]
-    return sum(hits) / expected.size
-
-
-@pytest.fixture(scope="module")
-def cloud():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(600, 5)), rng.normal(size=(80, 5))
-
-
-@pytest.mark.descent
-def test_the_approximate_search_finds_nearly_all_but_the_point_itself(cloud):
-    keys, _ = cloud
-    positions, squared = approximately_nearest(keys, None, 10, 1, "a test")
-    expected = naive_nearest(keys, keys, 10, np.arange(len(keys)))
-    assert recall(positions, expected[0]) > 0.95
-    assert not (positions == np.arange(len(keys))[:, None]).any()
-    assert_allclose(squared, np.square(keys[positions] - keys[:, None]).sum(axis=2), rtol=1e-12)
-    assert (np.diff(squared, axis=1) >= 0).all()
-
-
-@pytest.mark.descent
-def test_the_approximate_search_of_new_points(cloud):
-    keys, queries = cloud
-    positions, squared = approximately_nearest(keys, queries, 10, 1, "a test")
-    assert recall(positions, naive_nearest(keys, queries, 10)[0]) > 0.95
-    expected = np.square(keys[positions] - queries[:, None]).sum(axis=2)
-    assert_allclose(squared, expected, rtol=1e-12)
-
-
-@pytest.mark.descent
-def test_the_approximate_search_among_duplicates_leaves_the_point_itself_out():
-    keys = np.repeat(np.random.default_rng(0).normal(size=(10, 3)), 40, axis=0)
-    positions, squared = approximately_nearest(keys, None, 5, 1, "a test")
-    assert not (positions == np.arange(400)[:, None]).any()
-    assert_array_equal(squared, 0.0)
-    assert all(len(set(row)) == 5 for row in positions)
-
-
-def test_the_approximate_search_of_few_points():
-    keys = np.random.default_rng(0).normal(size=(20, 3))
-    positions, _ = approximately_nearest(keys, None, 5, 1, "a test")
-    assert_array_equal(positions, naive_nearest(keys, keys, 5, np.arange(20))[0])
-
-
-def test_without_pynndescent_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ImportError, match=r"candidates=9 needs pynndescent.*vicinal\[neighbors\]"):
-        approximately_nearest(np.zeros((3, 2)), None, 1, None, "candidates=9")
-
-
 # --------------------------------------------------------------------------------- hostile data
 
 
@@ -263,17 +208,10 @@ def test_one_key_far_away_makes_no_second_search_for_others(n_features):
     assert_same(found, naive_nearest(keys, keys, 5, np.arange(501)))
 
 
-@pytest.mark.descent
 @pytest.mark.parametrize("scale", [1e-139, 1e139])
 def test_any_units(scale):
     keys = scale * np.random.default_rng(0).normal(size=(150, 20))
     assert_same(nearest(keys, keys, 5), naive_nearest(keys, keys, 5))
-    positions, squared = approximately_nearest(keys, None, 5, 1, "a test")
-    expected = naive_nearest(keys, keys, 5, np.arange(150))
-    assert recall(positions, expected[0]) > 0.95
-    assert np.isfinite(squared).all()
-    far, _ = approximately_nearest(keys / scale, np.full((2, 20), 1e120), 5, 1, "a test")
-    assert ((far >= 0) & (far < 150)).all()
 
 
 def naive_within(keys, queries, radius):
@@ -308,34 +246,3 @@ def test_all_within_a_radius_far_from_the_origin(n_features):
 def test_a_radius_whose_square_is_no_number(radius, n_found):
     keys = np.arange(30.0)[:, None]
     assert [len(found) for found in within(keys, keys, radius)] == [n_found] * 30
-
-
-class _Descent:
-    """Finds all, but for one of the last two points."""
-
-    def __init__(self, data, n_neighbors, **options):
-        self.neighbor_graph = (self._found(data, data, n_neighbors), None)
-        self.data = data
-
-    def prepare(self):
-        pass
-
-    def query(self, points, k):
-        return self._found(self.data, points, k), None
-
-    @staticmethod
-    def _found(data, points, k):
-        found = naive_nearest(data, points, k)[0]
-        found[-2:, -1] = -1
-        return found
-
-
-def test_what_the_descent_does_not_find_is_searched_exactly(monkeypatch, cloud):
-    """It says -1, which is the last key for an array."""
-    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=_Descent))
-    keys, queries = cloud
-    own = np.arange(len(keys))
-    found = approximately_nearest(keys, None, 5, 1, "a test")
-    assert_same(found, naive_nearest(keys, keys, 5, own))
-    found = approximately_nearest(keys, queries, 5, 1, "a test")
-    assert_same(found, naive_nearest(keys, queries, 5))

@@ -1,6 +1,8 @@
 """Fitted models of every kind, what they answer, and when two of them are the same."""
 
+import warnings
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -30,6 +32,8 @@ FRAME = pd.DataFrame(X, columns=["sepal length", "b", "ç", "<d>"])
 PAIRS = np.stack([X[:30], X[10:40]], axis=1)
 COINCIDE = np.arange(30) % 2
 ONE_CLOUD = X[Y > 0]
+TWO_CLOUDS = np.vstack([ONE_CLOUD, ONE_CLOUD + 50.0])
+GIVEN = np.abs(X[:, None, 0] - X[:, 0])
 FLAT = np.random.default_rng(0).normal(size=(60, 4))
 
 
@@ -43,6 +47,18 @@ def local(**parameters):
 
 def embedding(method, **parameters):
     return DivergenceEmbedding(method=method, gamma=0.1, random_state=0, **parameters)
+
+
+def side_by_side(method):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there are two components
+        return embedding(method, disconnected="separate").fit(TWO_CLOUDS)
+
+
+def many_points():
+    """As where the directions of all points have no room."""
+    with patch("vicinal.divergence.local._STORED_NUMBERS", 0):
+        return DivergenceNeighbors(n_graph_neighbors=5, n_candidates=20).fit(X)
 
 
 CASES = {
@@ -90,12 +106,18 @@ CASES = {
     "coincidence classes": lambda: CoincidenceClassifier(2).fit(FRAME, NAMES),
     "divergence": lambda: DivergenceNeighbors().fit(X),
     "divergence graph": lambda: DivergenceNeighbors(n_graph_neighbors=5).fit(X.astype(np.float32)),
+    "divergence many": lambda: many_points(),
     "divergence diagonal": lambda: DivergenceNeighbors(
         3, covariance="shrunk-diagonal", gamma=0.1
     ).fit(FLAT),
+    "divergence auto": lambda: DivergenceNeighbors("growth").fit(X),
+    "divergence euclidean": lambda: DivergenceNeighbors(divergence="euclidean").fit(X),
+    "isomap side by side": lambda: side_by_side("isomap"),
     "isomap": lambda: embedding("isomap").fit(ONE_CLOUD),
     "isomap float32": lambda: embedding("isomap").fit(ONE_CLOUD.astype(np.float32)),
     "laplacian": lambda: embedding("laplacian", n_neighbors="energy").fit(ONE_CLOUD),
+    "laplacian side by side": lambda: side_by_side("laplacian"),
+    "divergence given": lambda: DivergenceNeighbors(metric="precomputed").fit(GIVEN),
     "lle": lambda: embedding("lle").fit(ONE_CLOUD),
     "mds": lambda: embedding("mds").fit(ONE_CLOUD),
     "tsne": lambda: embedding("tsne", method_params={"max_iter": 250}).fit(ONE_CLOUD),
@@ -122,6 +144,8 @@ def answers(model):
     new = NEW
     if getattr(model, "feature_names_in_", None) is not None:
         new = pd.DataFrame(NEW, columns=model.feature_names_in_)
+    if getattr(model, "metric", None) == "precomputed":
+        new = GIVEN[::3]
     pairs = {"pair_distance", "pair_score", "pair_probability", "predict_pairs"}
     found = {
         name: getattr(model, name)(PAIRS if name in pairs else new)

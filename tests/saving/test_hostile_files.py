@@ -204,6 +204,10 @@ PARTS = [
     ("divergence graph", ["gaussians_", "vectors"], lambda array: array[:, :1]),
     ("divergence diagonal", ["gaussians_", "diagonal"], lambda array: array[:1]),
     ("divergence", ["gaussians_", "vectors"], lambda array: array * np.nan),
+    ("divergence many", ["gaussians_", "positions"], lambda array: array + 1),
+    ("divergence many", ["gaussians_", "positions"], lambda array: array - 1),
+    ("divergence many", ["gaussians_", "positions"], lambda array: array[:5]),
+    ("divergence many", ["gaussians_", "least"], lambda array: 0 * array),
     ("laplacian", ["_map", "coordinates"], lambda array: array[:3]),
 ]
 

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -185,6 +186,11 @@ def incompressible(n, d):
     return np.random.default_rng(0).normal(size=(n, d))
 
 
+def made_when_asked_for(X):
+    with patch("vicinal.divergence.local._STORED_NUMBERS", 0):
+        return DivergenceNeighbors(5, n_graph_neighbors=5, n_candidates=20).fit(X)
+
+
 @pytest.mark.parametrize(
     ("fit", "needed"),
     [
@@ -202,12 +208,17 @@ def incompressible(n, d):
             8 * (1000 * 20 + 1000 * 5 * 20 + 1000 * 5),
         ),
         (
+            # Directions would be 5 times the points.
+            lambda X, y: made_when_asked_for(X),
+            8 * 1000 * 20 + 4 * 1000 * 5 + 8 * 1000 * 3,
+        ),
+        (
             # The lengths of all shortest paths would be 8 MB.
             lambda X, y: DivergenceEmbedding(n_neighbors=5, random_state=0).fit(X[:, :3]),
             8 * (1000 * 3 + 1000 * 3 * 3 + 1000 * 4 + 1000 * 4) + 12 * 1000 * 16,
         ),
     ],
-    ids=["nca", "local", "local each", "divergence", "isomap"],
+    ids=["nca", "local", "local each", "divergence", "divergence many", "isomap"],
 )
 def test_files_hold_what_the_model_needs_and_little_else(fit, needed, tmp_path):
     X = incompressible(1000, 20)

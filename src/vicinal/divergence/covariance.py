@@ -7,13 +7,21 @@ extent.
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["COVARIANCES", "Spectrum", "frank_wolfe", "of_trace_one"]
+__all__ = ["COVARIANCES", "Relative", "Spectrum", "estimated", "frank_wolfe", "of_trace_one"]
+
+# Least variance of a neighborhood that `Relative` reckons with, as a share of the usual one: twins
+# have none of their own.
+_LEAST_VARIANCE = 1e-6
+
+# γ beside estimates that find their own share, as a share of the usual variance.
+_LITTLE = 1e-3
 
 # Eigenvalues, shape (n, q), and that of the other directions, shape (n,).
 Eigenvalues = tuple[NDArray, NDArray]
@@ -54,6 +62,39 @@ class Spectrum(NamedTuple):
         traces = self.values.sum(axis=1, keepdims=True)
         shares = np.divide(self.values, traces, out=np.zeros_like(self.values), where=traces > 0)
         return np.square(shares).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Relative:
+    """γ relative to the data: ``gamma="auto"``.
+
+    Attributes
+    ----------
+    share : float
+        w, how far covariances are shrunk.
+    variance : float
+        s, the usual variance of a neighborhood in one direction.
+    """
+
+    share: float
+    variance: float
+
+    @staticmethod
+    def to(spectrum: Spectrum) -> "Relative":
+        """What neighborhoods tell, without labels.
+
+        s is the median of tr(C)/d over neighborhoods of more than twins. w is the shrinkage of
+        Chen et al. (2010), which weighs how far a covariance of m points in d directions is from
+        a ball against how far chance alone takes it, for the mean neighborhood.
+        """
+        variances, alive = spectrum.mean, spectrum.mean > 0
+        if not alive.any():
+            return Relative(1.0, 1.0)
+        d, m = spectrum.n_features, float(spectrum.counts[alive].mean())
+        roundness = float(spectrum.roundness[alive].mean())
+        noise, spread = roundness + 1.0, (m + 1.0) * (roundness - 1.0 / d)
+        share = noise / spread if spread > noise else 1.0
+        return Relative(share, float(np.median(variances[alive])))
 
 
 def ridge(spectrum: Spectrum, gamma: float) -> Eigenvalues:
@@ -187,3 +228,24 @@ COVARIANCES: dict[str, Callable[[Spectrum, float], Eigenvalues]] = {
     "trace": of_trace_one,
     "frank-wolfe": frank_wolfe,
 }
+
+
+def towards_the_usual(spectrum: Spectrum, relative: Relative) -> Eigenvalues:
+    """(1 - w) C + w √(s_i s) I, with s_i = tr(C)/d, the point's own variance, and s the usual one.
+
+    So dense and sparse regions are told apart, half as much as they differ.
+    """
+    own = np.maximum(spectrum.mean, _LEAST_VARIANCE * relative.variance)
+    rest = relative.share * np.sqrt(own) * np.sqrt(relative.variance)
+    return (1.0 - relative.share) * spectrum.values + rest[:, None], rest
+
+
+def estimated(kind: str, spectrum: Spectrum, gamma: "float | Relative") -> Eigenvalues:
+    """Eigenvalues of the estimate that users call so, γ given or relative to the data."""
+    if not isinstance(gamma, Relative):
+        return COVARIANCES[kind](spectrum, gamma)
+    if kind == "ridge":
+        return towards_the_usual(spectrum, gamma)
+    if kind == "shrunk":
+        return _raised(shrunk(spectrum, gamma.share), _LITTLE * gamma.share * gamma.variance)
+    return COVARIANCES[kind](spectrum, _LITTLE * gamma.variance)

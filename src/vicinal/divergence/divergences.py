@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from vicinal.divergence import kernels
 from vicinal.divergence.gaussians import LocalGaussians
@@ -13,8 +14,9 @@ from vicinal.inputs.checks import check_choice
 
 __all__ = ["DIVERGENCES", "Divergence", "check_symmetric", "divergence_named"]
 
-# Values of all pairs of two sets of Gaussians; see `Divergence`.
+# Values of all pairs of two sets of Gaussians, and of given ones; see `Divergence`.
 Tile = Callable[[LocalGaussians, LocalGaussians, bool], NDArray]
+Pairs = Callable[[LocalGaussians, LocalGaussians, NDArray, NDArray], NDArray]
 
 
 def _unchanged(values: NDArray) -> NDArray:
@@ -35,6 +37,9 @@ class Divergence:
         (len(P), len(Q)), not negative. Both are `LocalGaussians` of the same rank whose covariances
         have no `diagonal` of their own. Where `upper` is true, P and Q are the same, and of the
         result only what is above its diagonal is read. Several threads call it at a time.
+    pairs : callable, optional
+        ``pairs(P, Q, first, second)`` returns the same values of P[first] and Q[second], pair by
+        pair. None: pairs that have their first in common are a tile, which takes longer.
     squared : bool
         Whether it is like a squared distance (for equal covariances, a multiple of Mahalanobis'
         squared one): its square root is then what takes the place of a distance.
@@ -46,6 +51,10 @@ class Divergence:
         2 for a squared distance in these units.
     symmetric : bool
         Whether pairs have the same divergence both ways: each is then computed once.
+    places : bool
+        Whether it looks at the means: the nearest are then among Euclidean neighbors, mostly.
+    shapes : bool
+        Whether it looks at covariances: otherwise none are made.
     n_frames : int
         How many frames are joined to compute a pair of Gaussians of low rank q: ``n_frames * q``
         directions must fit into the space, otherwise all directions are given. 1 where each
@@ -54,10 +63,13 @@ class Divergence:
 
     name: str
     tile: Tile
+    pairs: Pairs | None = None
     squared: bool = False
     finish: Callable[[NDArray], NDArray] = _unchanged
     degree: int = 0
     symmetric: bool = True
+    places: bool = True
+    shapes: bool = True
     n_frames: int = 1
 
     def takes(self, rank: int, n_features: int) -> bool:
@@ -72,6 +84,15 @@ def _jeffreys(P: LocalGaussians, Q: LocalGaussians, upper: bool) -> NDArray:
     return out
 
 
+def _jeffreys_pairs(
+    P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray
+) -> NDArray:
+    """Jeffreys divergence (eq. 7) of given pairs."""
+    out = np.empty(len(first))
+    kernels.jeffreys_pairs(_frames(P), _frames(Q), first, second, out)
+    return out
+
+
 def _joint(which: int) -> Tile:
     """Divergences (eq. 8 to 10) that are computed in the space that two frames span."""
 
@@ -81,6 +102,11 @@ def _joint(which: int) -> Tile:
         return out
 
     return tile
+
+
+def _euclidean(P: LocalGaussians, Q: LocalGaussians, upper: bool) -> NDArray:
+    """Distances of the means, by differences: no shapes."""
+    return cdist(P.means, Q.means)
 
 
 def _hellinger(bhattacharyya: NDArray) -> NDArray:
@@ -109,12 +135,13 @@ def _products(P: LocalGaussians, Q: LocalGaussians) -> NDArray:
 DIVERGENCES: dict[str, Divergence] = {
     divergence.name: divergence
     for divergence in (
-        Divergence("jeffreys", _jeffreys, squared=True),
+        Divergence("jeffreys", _jeffreys, _jeffreys_pairs, squared=True),
         Divergence("bhattacharyya", _joint(kernels.BHATTACHARYYA), squared=True, n_frames=2),
         Divergence("hellinger", _joint(kernels.BHATTACHARYYA), finish=_hellinger, n_frames=2),
         Divergence("jeffreys-riemann", _joint(kernels.JEFFREYS_RIEMANN), n_frames=2),
         Divergence("bhattacharyya-riemann", _joint(kernels.BHATTACHARYYA_RIEMANN), n_frames=2),
-        Divergence("riemann", _joint(kernels.RIEMANN), n_frames=2),
+        Divergence("riemann", _joint(kernels.RIEMANN), places=False, n_frames=2),
+        Divergence("euclidean", _euclidean, degree=1, shapes=False),
     )
 }
 

@@ -1,16 +1,17 @@
 """DivergenceEmbedding: the estimator."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal.divergence.divergences import check_symmetric
 from vicinal.divergence.energy import best_size, laplacian_energy
-from vicinal.divergence.graph import check_connected, symmetric, without_last
+from vicinal.divergence.graph import check_connected, pieces_of, symmetric, tell_of_pieces
 from vicinal.divergence.learners import (
     Embedded,
     Graph,
@@ -19,17 +20,28 @@ from vicinal.divergence.learners import (
     learners_that,
     one_of,
 )
-from vicinal.divergence.limits import check_room, in_precision
-from vicinal.divergence.neighbors import DivergenceNeighbors, space_of
-from vicinal.divergence.space import Divergences, DivergenceSpace
+from vicinal.divergence.learners.laplacian import scale_of
+from vicinal.divergence.learners.pieces import Pieces, embed_pieces, extend_pieces
+from vicinal.divergence.limits import in_precision
+from vicinal.divergence.neighbors import DivergenceNeighbors, checked_queries, space_of
+from vicinal.divergence.settings import check_settings
+from vicinal.divergence.space import Divergences, Space
 from vicinal.fitting.support import FitSupport
-from vicinal.inputs.checks import check_choice, check_count, check_nonnegative
-from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
 
 __all__ = ["DivergenceEmbedding"]
+
+# What a fit may find, by the learner.
+_FOUND = (
+    "embedding_",
+    "energies_",
+    "eigenvalues_",
+    "estimator_",
+    "reconstruction_error_",
+    "_map",
+)
 
 
 def _has_transform(model: "DivergenceEmbedding") -> bool:
@@ -66,36 +78,50 @@ class DivergenceEmbedding(
     divergence : str, default="jeffreys"
         As for `DivergenceNeighbors`. Methods that square distances get the square
         roots of "jeffreys" and "bhattacharyya".
-    n_neighbors : int or "energy", default=10
-        Size of the neighborhoods, m. "energy": of 5, 7, 10, 14, 20, 28 and 40 the
-        one whose graph, if connected, has the largest first `n_components` + 1
-        eigenvalues of Laplacian eigenmaps, in sum.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        "precomputed": X has distances, of all pairs of points or a sparse graph of
+        neighbors, which are taken instead of divergences.
+    n_neighbors : int, "energy" or "growth", default=10
+        Size of the neighborhoods, m. "energy": the one from 3 to 25 whose graph has
+        the largest first `n_components` + 1 eigenvalues of Laplacian eigenmaps, in
+        sum; of equal ones the smallest. A graph of as many components as that, the
+        paper's ideal, has all the energy there is. "growth": as for
+        `DivergenceNeighbors`.
     radius : float, optional
         Neighborhoods of all points within this distance, instead.
     covariance : str, default="ridge"
         As for `DivergenceNeighbors`.
-    gamma : float, default=1e-4
+    gamma : "auto" or float, default="auto"
+        As for `DivergenceNeighbors`.
     n_graph_neighbors : int, optional
         Neighbors of every point in the graph. None: 15, or for "tsne" as many as its
-        perplexity needs. Not for "mds".
+        perplexity needs; of a precomputed graph, all that it has. Not for "mds".
     n_candidates : int, optional
         Look for these among so many Euclidean neighbors only: for many points.
-    disconnected : {"connect", "raise"}, default="connect"
-        What "isomap" and "laplacian" do with a graph of several components:
-        "connect" adds the shortest edge between every two of them, with a warning.
-        "lle" always raises an error.
+    use_labels : bool, default=False
+        As for `DivergenceNeighbors`.
+    disconnected : {"connect", "separate", "raise"}, default="connect"
+        What "isomap", "laplacian" and "lle" do with a graph of several components,
+        with a warning: "connect" adds the shortest edge between every two of them;
+        "separate" embeds each for itself, as if there were no others, and sets them
+        side by side along the first coordinate. A precomputed graph does not tell
+        the distances between its components, so that "connect" separates them.
     scale : float, optional
-        σ of the affinities exp(-divergence / σ) of "laplacian". None: the median of
+        σ of the affinities exp(-divergence / σ) of "laplacian". None: a quantile of
         the graph's divergences that are not 0.
+    scale_quantile : float, default=0.5
+        Which one, between 0 and 1.
     lle_weights : {"distances", "coordinates"}, default="distances"
         Whether "lle" rebuilds points from their neighbors by the divergences alone,
         or by the points' own coordinates.
     method_params : dict, optional
         Further parameters of scikit-learn's TSNE or of umap.UMAP.
-    search : {"exact", "approximate"}, default="exact"
+    search : {"auto", "exact", "approximate"}, default="auto"
     engine : {"auto", "dense", "low-rank"}, default="auto"
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, optional
+    verbose : int, default=0
+        These as for `DivergenceNeighbors`.
 
     Attributes
     ----------
@@ -105,10 +131,19 @@ class DivergenceEmbedding(
     n_neighbors_ : int
         m, chosen or given.
     energies_ : dict of int to float
-        Energy of every size tried, NaN where the graph is not connected. Only with
-        ``n_neighbors="energy"``.
+        Energy of every size tried. Only with ``n_neighbors="energy"``.
     eigenvalues_ : ndarray
-        Of "isomap", "laplacian" (the trivial one first) and "mds".
+        Of "isomap", "laplacian" (the trivial one first) and "mds". Not of components
+        that stand side by side.
+    reconstruction_error_ : float
+        Of "isomap", "mds" and "lle", as scikit-learn defines it: how far inner
+        products of the coordinates are from those that distances ask for, or what
+        the neighbors of points leave of them. Not of components side by side.
+    dist_matrix_ : ndarray of shape (n_samples, n_samples)
+        Lengths of the shortest paths, of "isomap"; inf between components side by
+        side.
+    affinity_matrix_ : sparse matrix of shape (n_samples, n_samples)
+        Of "laplacian".
     estimator_ : object
         The fitted TSNE or UMAP; the latter is not saved by `vicinal.save`.
     n_features_in_ : int
@@ -122,7 +157,9 @@ class DivergenceEmbedding(
     Notes
     -----
     Memory grows with the number of points, but for "isomap" and "mds", which need
-    all distances and take at most 31 000 points.
+    all distances and take at most 31 000 points: embed a sample of more, and
+    `transform` the others. Of "tsne", "umap" and "lle" a warning says at once where
+    they will take longer than minutes.
 
     `transform` gives new points the Gaussians of the training points around them.
     "isomap" extends by shortest paths, "laplacian" by Nyström's formula, "lle" by
@@ -141,7 +178,7 @@ class DivergenceEmbedding(
     >>> from vicinal import DivergenceEmbedding
     >>> X, _ = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> model = DivergenceEmbedding(method="laplacian", gamma=0.1, random_state=0)
+    >>> model = DivergenceEmbedding(method="laplacian", random_state=0)
     >>> model.fit_transform(X).shape
     (178, 2)
     """
@@ -154,38 +191,46 @@ class DivergenceEmbedding(
         *,
         method: str = "isomap",
         divergence: str = "jeffreys",
+        metric: str = "euclidean",
         n_neighbors: int | str = 10,
         radius: float | None = None,
         covariance: str = "ridge",
-        gamma: float = 1e-4,
+        gamma: float | str = "auto",
         n_graph_neighbors: int | None = None,
         n_candidates: int | None = None,
+        use_labels: bool = False,
         disconnected: str = "connect",
         scale: float | None = None,
+        scale_quantile: float = 0.5,
         lle_weights: str = "distances",
         method_params: dict[str, Any] | None = None,
-        search: str = "exact",
+        search: str = "auto",
         engine: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.method = method
         self.divergence = divergence
+        self.metric = metric
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.covariance = covariance
         self.gamma = gamma
         self.n_graph_neighbors = n_graph_neighbors
         self.n_candidates = n_candidates
+        self.use_labels = use_labels
         self.disconnected = disconnected
         self.scale = scale
+        self.scale_quantile = scale_quantile
         self.lle_weights = lle_weights
         self.method_params = method_params
         self.search = search
         self.engine = engine
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceEmbedding":
@@ -194,25 +239,31 @@ class DivergenceEmbedding(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Or distances, of shape (n_samples, n_samples).
+        y : array-like of shape (n_samples,), optional
+            Labels; ignored but for ``use_labels=True``.
 
         Returns
         -------
         self : DivergenceEmbedding
         """
-        points = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
-        check_units(points)
-        self._check_parameters(len(points))
-        self._forget("embedding_", "energies_", "eigenvalues_", "estimator_", "_map")
+        points = self._checked(X)
+        self._forget(*_FOUND)
         # What `transform` reads: parameters may be set to others before it is called.
         self._fitted_with = self._parameters("method")
         rng = self._generator()
-        self.n_neighbors_ = self._chosen_size(points, rng)
-        self.neighbors_ = self._neighbors(self.n_neighbors_, len(points)).fit(points)
-        learner, space = learner_named(self.method), space_of(self.neighbors_)
-        found = learner.embed(space, self._divergences(learner, space), self, rng)
+        size = self._chosen_size(points, y, rng)
+        self.neighbors_ = self._neighbors(size, points).fit(points, y)
+        self.n_neighbors_ = getattr(self.neighbors_, "n_neighbors_", size)
+        learner, space = learner_named(self.method), space_of(self.neighbors_, points)
+        found = self._embedded(learner, space, rng)
         self.embedding_ = in_precision(found.coordinates, points.dtype, "coordinates")
-        self._keep(_map=found.map, eigenvalues_=found.eigenvalues, estimator_=found.estimator)
+        self._keep(
+            _map=found.map,
+            eigenvalues_=found.eigenvalues,
+            estimator_=found.estimator,
+            reconstruction_error_=found.reconstruction_error,
+        )
         self._n_features_out = self.n_components
         return self
 
@@ -222,13 +273,15 @@ class DivergenceEmbedding(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Or distances, of shape (n_samples, n_samples).
+        y : array-like of shape (n_samples,), optional
+            Labels; ignored but for ``use_labels=True``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return self.fit(X).embedding_
+        return self.fit(X, y).embedding_
 
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
@@ -237,21 +290,54 @@ class DivergenceEmbedding(
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
+            Or distances, of shape (n_queries, n_samples).
 
         Returns
         -------
         ndarray of shape (n_queries, n_components)
         """
         check_is_fitted(self, "embedding_")
-        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        points = checked_queries(self, self.neighbors_, X)
         learner, space = learner_named(self._fitted_with["method"]), space_of(self.neighbors_)
-        divergences = space.divergences_of(points)
-        if learner.graph is not None:  # the k nearest: training points count themselves, too
-            divergences = without_last(divergences)
+        divergences = space.neighbors_of(points)
         found = Embedded(self.embedding_, getattr(self, "_map", None))
         assert learner.extend is not None  # otherwise there is no transform
-        extended = learner.extend(space, divergences, points, found)
+        if isinstance(found.map, Pieces):
+            extended = extend_pieces(learner, space, divergences, points, found)
+        else:
+            extended = learner.extend(space, divergences, points, found)
         return in_precision(extended, self.embedding_.dtype, "coordinates")
+
+    @property
+    def dist_matrix_(self) -> NDArray:
+        """Lengths of the shortest paths, of a fitted "isomap"."""
+        check_is_fitted(self, "embedding_")
+        lengths = np.full((len(self.embedding_),) * 2, np.inf)
+        for rows, part in self._maps("isomap", "dist_matrix_"):
+            lengths[np.ix_(rows, rows)] = 0.0 if part is None else part.lengths
+        return lengths
+
+    @property
+    def affinity_matrix_(self) -> csr_matrix:
+        """Affinities exp(-divergence / σ) of the edges, of a fitted "laplacian"."""
+        check_is_fitted(self, "embedding_")
+        n, every = len(self.embedding_), []
+        for rows, part in self._maps("laplacian", "affinity_matrix_"):
+            if part is not None:
+                edges = part.affinities.tocoo()
+                every.append((edges.data, rows[edges.row], rows[edges.col]))
+        data, row, column = (np.concatenate(parts) for parts in zip(*every, strict=True))
+        return csr_matrix((data, (row, column)), shape=(n, n))
+
+    def _maps(self, method: str, name: str) -> Iterator[tuple[NDArray, Any]]:
+        """Points of each component that was embedded for itself, and its map."""
+        if self._fitted_with["method"] != method:
+            raise AttributeError(f'{name} is there with method="{method}" only.')
+        if not isinstance(self._map, Pieces):
+            yield np.arange(len(self.embedding_)), self._map
+            return
+        for piece, part in enumerate(self._map.maps):
+            yield np.flatnonzero(self._map.labels == piece), part
 
     def _keep(self, **found: Any) -> None:
         """Set attributes to what was found, and leave out what was not."""
@@ -261,116 +347,77 @@ class DivergenceEmbedding(
 
     # ---------------------------------------------------------------------------------- the graph
 
-    def _neighbors(self, n_neighbors: int, n_samples: int) -> DivergenceNeighbors:
+    def _neighbors(self, n_neighbors: int | str, X: Divergences) -> DivergenceNeighbors:
         return DivergenceNeighbors(
             n_neighbors,
             radius=self.radius,
             divergence=self.divergence,
+            metric=self.metric,
             covariance=self.covariance,
             gamma=self.gamma,
-            n_graph_neighbors=self._n_graph_neighbors(n_samples),
+            n_graph_neighbors=self._n_graph_neighbors(X),
             n_candidates=self.n_candidates,
+            use_labels=self.use_labels,
             search=self.search,
             engine=self.engine,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
         )
 
-    def _n_graph_neighbors(self, n_samples: int) -> int | None:
-        """How many neighbors the graph has; None where there is none."""
-        learner = learner_named(self.method)
+    def _n_graph_neighbors(self, X: Divergences) -> int | None:
+        """How many neighbors the graph has; None where there is none, or all that are given."""
+        learner, n = learner_named(self.method), X.shape[0]
         if learner.graph is None or self.n_graph_neighbors is not None:
             return self.n_graph_neighbors
-        return min(learner.graph_neighbors(self, n_samples), n_samples - 1)
+        if issparse(X) and learner.graph is Graph.JOINED:
+            return None
+        return min(learner.graph_neighbors(self, n), n - 1)
 
-    def _divergences(self, learner: Learner, space: DivergenceSpace) -> Divergences:
-        """The divergences of the training points that the learner needs."""
+    def _embedded(self, learner: Learner, space: Space, rng: np.random.Generator) -> Embedded:
+        """What the learner makes of the training points, or of each component of their graph."""
         found = space.divergences()
-        if learner.graph is Graph.JOINED and self.disconnected == "connect":
-            return space.joined(found)
-        if learner.graph in (Graph.JOINED, Graph.WHOLE):
-            joined = one_of(lambda other: other.graph is Graph.JOINED)
+        if learner.graph is not Graph.JOINED or pieces_of(found)[0] == 1:
+            return learner.embed(space, found, self, rng)
+        if self.disconnected == "raise":
             others = one_of(lambda other: other.graph in (None, Graph.ANY))
             check_connected(
                 found,
-                f'method="{learner.name}" needs one. Raise n_graph_neighbors; or use '
-                f'method={joined} with disconnected="connect", or {others}',
+                f'method="{learner.name}" needs one. Raise n_graph_neighbors, use '
+                f'disconnected="connect" or "separate", or method={others}',
             )
-        return found
+        if self.disconnected == "separate" or _is_graph(space):
+            tell_of_pieces(pieces_of(found)[1], "they were embedded side by side")
+            return embed_pieces(learner, space, found, self, rng)
+        return learner.embed(space, space.joined(found), self, rng)
 
-    def _chosen_size(self, X: NDArray, rng: np.random.Generator) -> int:
-        if not isinstance(self.n_neighbors, str):
-            return int(self.n_neighbors)
+    def _chosen_size(self, X: Divergences, y: Any, rng: np.random.Generator) -> int | str:
+        if self.n_neighbors != "energy":
+            return self.n_neighbors
+        n_leading = self.n_components + 1
 
         def energy(size: int) -> float:
-            model = self._neighbors(size, len(X)).fit(X)
+            model = self._neighbors(size, X).fit(X, y)
             graph = symmetric(space_of(model).divergences())
-            return laplacian_energy(graph, self.n_components + 1, self.scale, rng)
+            scale = scale_of(graph, self.scale, self.scale_quantile)
+            return laplacian_energy(graph, n_leading, scale, rng)
 
-        chosen, self.energies_ = best_size(energy, len(X))
+        chosen, self.energies_ = best_size(energy, X.shape[0], n_leading)
         return chosen
 
     # ----------------------------------------------------------------------------- the parameters
 
-    def _check_parameters(self, n_samples: int) -> None:
-        check_count(
-            "n_components", self.n_components, 1, n_samples - 1, " (number of other points)"
+    def _checked(self, X: ArrayLike) -> Divergences:
+        """Points to learn from, or their distances, all in order, parameters too."""
+        is_given = self.metric == "precomputed"
+        points = validate_data(
+            self,
+            X,
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2,
+            accept_sparse="csr" if is_given else False,
         )
-        learner = learner_named(self.method)
-        check_choice("disconnected", self.disconnected, ("raise", "connect"))
-        check_choice("lle_weights", self.lle_weights, ("distances", "coordinates"))
-        if self.scale is not None and check_nonnegative("scale", self.scale) == 0:
-            raise ValueError("scale=0 makes every affinity 0: it must be positive.")
-        check_symmetric(self.divergence, "DivergenceEmbedding")
-        if learner.graph is None:
-            self._check_no_graph()
-        if learner.all_pairs:
-            others = one_of(lambda other: not other.all_pairs)
-            check_room(
-                f'all distances, for method="{self.method}",',
-                (n_samples, n_samples),
-                f"use method={others}, or fewer points",
-            )
-        self._check_method_params(learner, n_samples)
-        self._check_size(n_samples)
-
-    def _check_no_graph(self) -> None:
-        """Refuse parameters of a graph where there is none."""
-        for name in ("n_graph_neighbors", "n_candidates"):
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f'{name}={getattr(self, name)!r} has no meaning for method="{self.method}", '
-                    "which takes all distances."
-                )
-
-    def _check_size(self, n_samples: int) -> None:
-        """Refuse sizes of neighborhoods that make no sense."""
-        if not isinstance(self.n_neighbors, str):
-            most = n_samples - 1 if self.radius is None else None
-            why = " (number of other points)" if self.radius is None else ""
-            check_count("n_neighbors", self.n_neighbors, 1, most, why)
-            return
-        check_choice("n_neighbors", self.n_neighbors, ("energy",))
-        if learner_named(self.method).graph is None:
-            raise ValueError(
-                f'n_neighbors="energy" needs a graph, and method="{self.method}" has none.'
-            )
-        if self.radius is not None:
-            raise ValueError(
-                f'n_neighbors="energy" has no meaning with radius={self.radius}, which makes the '
-                "neighborhoods."
-            )
-
-    def _check_method_params(self, learner: Learner, n_samples: int) -> None:
-        params = self.method_params or {}
-        if not isinstance(params, dict):
-            raise TypeError(f"method_params={params!r} must be a dict of parameters, or None.")
-        if learner.check_params is not None:
-            learner.check_params(self, n_samples)
-        elif params:
-            others = one_of(lambda other: other.check_params is not None)
-            raise ValueError(
-                f'method_params has no meaning for method="{self.method}": it is for {others}.'
-            )
+        check_settings(self, points)
+        return points
 
     def _not_in_files(self) -> tuple[str, ...]:
         """What is left out of files: also an estimator that the learner does not save."""
@@ -385,7 +432,15 @@ class DivergenceEmbedding(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        is_given = self.metric == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = is_given
+        tags.input_tags.positive_only = is_given
         return tags
+
+
+def _is_graph(space: Space) -> bool:
+    """Whether of distances only those of neighbors are known."""
+    return issparse(getattr(space, "given", None))
 
 
 # scikit-learn has wrapped the method by now, for `set_output`, and would have hidden this.

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples
 
 from vicinal.divergence.comparison import Comparison
 from vicinal.divergence.divergences import divergence_named
 from vicinal.divergence.limits import check_room, in_precision
 from vicinal.divergence.local import LocalModel
 from vicinal.divergence.neighbors import DivergenceNeighbors
+from vicinal.divergence.space import check_all_pairs, without_shapes
 from vicinal.inputs.pairs import check_positions
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
@@ -20,7 +22,7 @@ __all__ = ["local_gaussians", "paired", "pairwise"]
 
 @on_own_threads
 def local_gaussians(
-    X: ArrayLike, n_neighbors: int = 10, gamma: float = 1e-4, covariance: str = "ridge"
+    X: ArrayLike, n_neighbors: int = 10, gamma: float | str = "auto", covariance: str = "ridge"
 ) -> tuple[NDArray, NDArray]:
     """A Gaussian for every point: itself the mean, and the covariance of its neighborhood.
 
@@ -28,7 +30,7 @@ def local_gaussians(
     ----------
     X : array-like of shape (n_samples, n_features)
     n_neighbors : int, default=10
-    gamma : float, default=1e-4
+    gamma : "auto" or float, default="auto"
     covariance : str, default="ridge"
         As for `DivergenceNeighbors`.
 
@@ -62,7 +64,7 @@ def pairwise(
     Y: ArrayLike | None = None,
     *,
     n_neighbors: int = 10,
-    gamma: float = 1e-4,
+    gamma: float | str = "auto",
     divergence: str = "jeffreys",
     covariance: str = "ridge",
     n_jobs: int | None = None,
@@ -76,7 +78,7 @@ def pairwise(
         None: of X with itself. Otherwise the Gaussians of X are those of the
         points of Y around them, as for `DivergenceNeighbors.transform`.
     n_neighbors : int, default=10
-    gamma : float, default=1e-4
+    gamma : "auto" or float, default="auto"
     divergence : str, default="jeffreys"
     covariance : str, default="ridge"
         These as for `DivergenceNeighbors`.
@@ -90,14 +92,22 @@ def pairwise(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from vicinal.divergence import pairwise
-    >>> D = pairwise(load_iris().data)
+    >>> D = pairwise(load_iris().data, gamma=1e-4)  # the paper's
     >>> round(float(D[0, 1]), 4)
     24.1572
     """
     model = DivergenceNeighbors(
-        n_neighbors, gamma=gamma, divergence=divergence, covariance=covariance, n_jobs=n_jobs
+        n_neighbors,
+        gamma=gamma,
+        divergence=divergence,
+        covariance=covariance,
+        n_graph_neighbors=None,
+        n_jobs=n_jobs,
     )
-    return model.fit_transform(X) if Y is None else model.fit(Y).transform(X)
+    if Y is None:
+        return model.fit_transform(X)
+    check_all_pairs(_num_samples(X), _num_samples(Y))  # before any work
+    return model.fit(Y).transform(X)
 
 
 @on_own_threads
@@ -106,7 +116,7 @@ def paired(
     pairs: Any,
     *,
     n_neighbors: int = 10,
-    gamma: float = 1e-4,
+    gamma: float | str = "auto",
     divergence: str = "jeffreys",
     covariance: str = "ridge",
     n_jobs: int | None = None,
@@ -119,7 +129,7 @@ def paired(
     pairs : array-like of int, shape (n_pairs, 2)
         Positions of two rows of X each.
     n_neighbors : int, default=10
-    gamma : float, default=1e-4
+    gamma : "auto" or float, default="auto"
     divergence : str, default="jeffreys"
     covariance : str, default="ridge"
         These as for `DivergenceNeighbors`.
@@ -133,7 +143,7 @@ def paired(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from vicinal.divergence import paired
-    >>> paired(load_iris().data, [[0, 1], [0, 50]]).round(4)
+    >>> paired(load_iris().data, [[0, 1], [0, 50]], gamma=1e-4).round(4)
     array([  24.1572, 1342.7202])
     """
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
@@ -142,5 +152,7 @@ def paired(
     comparison = Comparison(divergence_named(divergence), n_jobs=n_jobs)
     model = LocalModel(n_neighbors, covariance=covariance, gamma=gamma, n_jobs=n_jobs)
     model.check(len(points))
-    values = comparison.pairs(model.fit(points), None, first, second)
+    shaped = comparison.divergence.shapes
+    gaussians = model.fit(points) if shaped else without_shapes(points)
+    values = comparison.pairs(gaussians, None, first, second)
     return in_precision(values, points.dtype, "divergences")

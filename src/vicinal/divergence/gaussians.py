@@ -1,16 +1,36 @@
 """A Gaussian for every point, from its neighborhood (sections 2 and 3)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.divergence.covariance import COVARIANCES, Spectrum
-from vicinal.neighborhood.threads import effective_n_threads, one_library_thread, run_in_order
+from vicinal.divergence.covariance import COVARIANCES, Relative, Spectrum, estimated
+from vicinal.neighborhood.threads import (
+    effective_n_threads,
+    one_library_thread,
+    run_in_order,
+)
 
-__all__ = ["KINDS", "LocalGaussians", "Neighborhoods", "fit_gaussians"]
+__all__ = [
+    "KINDS",
+    "LocalGaussians",
+    "Neighborhoods",
+    "Tell",
+    "are_twins",
+    "check_definite",
+    "fit_gaussians",
+    "gathered",
+    "gaussians_in_parts",
+    "may_be_twins",
+    "relative_to",
+]
+
+# Is told of work done, each time how much more.
+Tell = Callable[[float], None]
 
 # "shrunk-diagonal" alone has other eigenvectors than C.
 KINDS = (*COVARIANCES, "shrunk-diagonal")
@@ -18,8 +38,14 @@ KINDS = (*COVARIANCES, "shrunk-diagonal")
 # Least share of an eigenvalue in the largest: at it, divergences have four digits and more.
 _SINGULAR = 1e-24
 
+# Divergences below this may be the rounding errors of none.
+_NEARLY_NOTHING = 1e-6
+
 # Numbers of differences held at a time by every thread.
 _BLOCK_NUMBERS = 1_000_000
+
+# Neighborhoods that γ is made relative to, at most.
+_MOST_ROWS = 10_000
 
 
 class Neighborhoods(NamedTuple):
@@ -34,6 +60,10 @@ class Neighborhoods(NamedTuple):
 
     positions: NDArray
     counts: NDArray
+
+    def of(self, rows: slice | NDArray) -> "Neighborhoods":
+        """Those of some points."""
+        return Neighborhoods(self.positions[rows], self.counts[rows])
 
 
 @dataclass(frozen=True)
@@ -80,6 +110,29 @@ class LocalGaussians:
             self.rest[rows],
             None if self.diagonal is None else self.diagonal[rows],
         )
+
+    @property
+    def is_stored(self) -> bool:
+        """Rows are at hand."""
+        return True
+
+    @property
+    def places(self) -> NDArray:
+        """The means, in whatever units and precision: who is near whom."""
+        return self.means
+
+    @property
+    def has_diagonal(self) -> bool:
+        """Whether `vectors` are no eigenvectors."""
+        return self.diagonal is not None
+
+    def part(self, rows: NDArray) -> "LocalGaussians":
+        """Those of some points."""
+        return self[rows]
+
+    def box(self) -> tuple[NDArray, NDArray]:
+        """Least and largest coordinates of the means."""
+        return self.means.min(axis=0), self.means.max(axis=0)
 
     def least_variances(self) -> NDArray:
         """Least eigenvalue of every covariance, shape (n,); with `diagonal`, a bound."""
@@ -142,42 +195,84 @@ def fit_gaussians(
     queries: NDArray,
     neighborhoods: Neighborhoods,
     kind: str,
-    gamma: float,
+    gamma: float | Relative,
     n_jobs: int | None = None,
+    tell: Tell = lambda more: None,
 ) -> LocalGaussians:
     """A Gaussian around every query, from rows of X near it.
 
     The mean is the query itself, not that of its neighborhood (section 2.1).
     """
-    parts = list(_blocks(len(queries), neighborhoods.positions.shape[1] * X.shape[1]))
-
-    def fit_part(rows: slice) -> LocalGaussians:
-        near = Neighborhoods(*(part[rows] for part in neighborhoods))
-        return _fit_part(X, queries[rows].astype(np.float64), near, kind, gamma)
-
+    n_threads = effective_n_threads(n_jobs)
+    parts, made = gaussians_in_parts(X, queries, neighborhoods, kind, gamma, n_threads, tell)
     with one_library_thread():
-        found = run_in_order(fit_part, parts, effective_n_threads(n_jobs))
-        gaussians = _gathered(found, parts, len(queries))
-    _check_definite(gaussians, kind, gamma)
+        gaussians = gathered(made, parts, len(queries))
+    ends = np.stack([gaussians.least_variances(), gaussians.largest_variances()])
+    check_definite(ends, X.shape[1], kind, gamma)
     return gaussians
 
 
-def _fit_part(
-    X: NDArray, queries: NDArray, near: Neighborhoods, kind: str, gamma: float
-) -> LocalGaussians:
+def gaussians_in_parts(
+    X: NDArray,
+    queries: NDArray,
+    neighborhoods: Neighborhoods,
+    kind: str,
+    gamma: float | Relative,
+    n_threads: int,
+    tell: Tell = lambda more: None,
+) -> tuple[list[slice], Iterator[LocalGaussians]]:
+    """Slices of queries, and their Gaussians."""
+    parts = list(_blocks(len(queries), neighborhoods.positions.shape[1] * X.shape[1]))
+
+    def fit_part(rows: slice) -> LocalGaussians:
+        near = neighborhoods.of(rows)
+        return _fit_part(X, queries[rows].astype(np.float64), near, kind, gamma)
+
+    def every() -> Iterator[LocalGaussians]:
+        with closing(run_in_order(fit_part, parts, n_threads)) as results:
+            for made in results:
+                yield made
+                tell(len(made))
+
+    return parts, every()
+
+
+def relative_to(X: NDArray, near: Neighborhoods) -> Relative:
+    """γ relative to these neighborhoods of rows of X, of some evenly spread ones where many."""
+    rows = np.linspace(0, len(X) - 1, min(len(X), _MOST_ROWS)).astype(np.intp)
+    values, width = [], near.positions.shape[1]
+    for part in _blocks(len(rows), width * X.shape[1]):
+        some = rows[part]
+        differences = _differences(X, X[some].astype(np.float64), near.of(some))[0]
+        with one_library_thread():
+            values.append(np.square(np.linalg.svd(differences, compute_uv=False)))
+    every, counts = np.concatenate(values), near.counts[rows]
+    return Relative.to(Spectrum(every, X.shape[1], counts, np.zeros(len(every))))
+
+
+def _differences(X: NDArray, queries: NDArray, near: Neighborhoods) -> tuple[NDArray, NDArray]:
+    """Δ of every query, C = Δᵀ Δ, shape (n, m, d), and squared distances, shape (n, m)."""
     differences = X[near.positions].astype(np.float64) - queries[:, None]
     differences[np.arange(differences.shape[1]) >= near.counts[:, None]] = 0.0
     squares = np.einsum("nmd,nmd->nm", differences, differences)
+    differences /= np.sqrt(np.maximum(near.counts, 1))[:, None, None]
+    return differences, squares
+
+
+def _fit_part(
+    X: NDArray, queries: NDArray, near: Neighborhoods, kind: str, gamma: float | Relative
+) -> LocalGaussians:
+    differences, squares = _differences(X, queries, near)
     counts = np.maximum(near.counts, 1)
-    differences /= np.sqrt(counts)[:, None, None]
     # C = Δᵀ Δ: singular vectors of Δ keep digits that C itself would lose.
     _, singular, vectors = np.linalg.svd(differences, full_matrices=False)
     spectrum = Spectrum(np.square(singular), X.shape[1], near.counts, _kurtosis(squares, counts))
     if kind == "shrunk-diagonal":  # (1 - γ) C + γ diag(C), footnote 5
+        gamma = gamma.share if isinstance(gamma, Relative) else gamma
         diagonal = gamma * np.einsum("nmd,nmd->nd", differences, differences)
         values, rest = (1.0 - gamma) * spectrum.values, np.zeros(len(queries))
         return _at_most_once(LocalGaussians(queries, vectors, values, rest, diagonal))
-    return LocalGaussians(queries, vectors, *COVARIANCES[kind](spectrum, gamma))
+    return LocalGaussians(queries, vectors, *estimated(kind, spectrum, gamma))
 
 
 def _kurtosis(squares: NDArray, counts: NDArray) -> NDArray:
@@ -192,23 +287,24 @@ def _at_most_once(gaussians: LocalGaussians) -> LocalGaussians:
     return gaussians.complete() if gaussians.rank == gaussians.n_features else gaussians
 
 
-def _check_definite(gaussians: LocalGaussians, kind: str, gamma: float) -> None:
-    """Refuse singular covariances."""
+def check_definite(ends: NDArray, n_features: int, kind: str, gamma: float | Relative) -> None:
+    """Refuse singular covariances, by their least and largest eigenvalues, shape (2, n)."""
     # Below rounding, an eigenvalue is none. Those of C itself, which one kind needs, have fewer
     # digits than the squares of singular values.
-    of_itself = 4 * np.finfo(float).eps * gaussians.n_features
+    of_itself = 4 * np.finfo(float).eps * n_features
     rounding = of_itself if kind == "shrunk-diagonal" else _SINGULAR
-    bad = gaussians.least_variances() <= rounding * gaussians.largest_variances()
+    bad = ends[0] <= rounding * ends[1]
     if bad.any():
+        given = '"auto"' if isinstance(gamma, Relative) else f"{gamma:g}"
         raise ValueError(
             f"{bad.sum()} of {len(bad)} local covariances are singular, the first that of row "
             f"{int(bad.argmax())}: neighborhoods of duplicates, of too few points, of one far from "
-            f"all others, or features of very different scales. Raise gamma={gamma:g} or "
+            f"all others, or features of very different scales. Raise gamma={given} or "
             "n_neighbors, or scale X" + ("." if kind == "ridge" else ', or use covariance="ridge".')
         )
 
 
-def _gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> LocalGaussians:
+def gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> LocalGaussians:
     """All parts in arrays of n rows, filled as they come: never held twice."""
     whole: dict[str, Any] = {}
     for part, rows in zip(found, parts, strict=True):
@@ -218,6 +314,21 @@ def _gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> Lo
             if values is not None:
                 whole[name][rows] = values
     return LocalGaussians(**whole)
+
+
+def may_be_twins(values: NDArray) -> NDArray:
+    """Which divergences are so small that they may be rounding errors of none."""
+    return (values > 0) & (values < _NEARLY_NOTHING)
+
+
+def are_twins(P: LocalGaussians, Q: LocalGaussians, i: NDArray, j: NDArray) -> NDArray:
+    """Whether Gaussians are equal, so that their divergences are rounding errors."""
+    equal = np.zeros(len(i), dtype=bool)
+    for part in _blocks(len(i), P.rank * P.n_features):
+        a, b = P[i[part]], Q[j[part]]
+        equal[part] = (a.means == b.means).all(axis=1) & (a.values == b.values).all(axis=1)
+        equal[part] &= (a.rest == b.rest) & (a.vectors == b.vectors).all(axis=(1, 2))
+    return equal
 
 
 def _blocks(n: int, numbers: int) -> Iterator[slice]:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from vicinal.divergence.comparison import Comparison
-from vicinal.divergence.gaussians import LocalGaussians
+from vicinal.divergence.made import Gaussians
 
 __all__ = [
     "among_neighbors",
@@ -22,15 +22,22 @@ __all__ = [
     "from_edges",
     "graph_between",
     "graph_of",
+    "part_of",
+    "pieces_of",
     "rooted",
     "symmetric",
+    "tell_of_pieces",
+    "with_edges",
     "with_lengths",
     "without_last",
 ]
 
+# Points of a component that are looked at for its shortest edge to another.
+_MOST_LOOKED_AT = 2000
+
 
 def graph_of(
-    comparison: Comparison, P: LocalGaussians, k: int, among: NDArray | None = None
+    comparison: Comparison, P: Gaussians, k: int, among: NDArray | None = None
 ) -> csr_matrix:
     """Each Gaussian itself, divergence 0, and its k nearest others: k + 1 entries in every row.
 
@@ -38,7 +45,7 @@ def graph_of(
     (n, n_candidates).
     """
     positions, values = comparison.nearest(P, None, k, among)
-    own = np.arange(len(P))[:, None]
+    own = np.arange(len(P), dtype=positions.dtype)[:, None]
     positions = np.concatenate([own, positions], axis=1)
     values = np.concatenate([np.zeros(own.shape), values], axis=1)
     return _csr(positions, values, len(P))
@@ -46,8 +53,8 @@ def graph_of(
 
 def graph_between(
     comparison: Comparison,
-    Q: LocalGaussians,
-    P: LocalGaussians,
+    Q: Gaussians,
+    P: Gaussians,
     k: int,
     among: NDArray | None = None,
 ) -> csr_matrix:
@@ -92,7 +99,7 @@ def without_last(graph: csr_matrix) -> csr_matrix:
     return _csr(positions[:, :-1], values[:, :-1], graph.shape[1])
 
 
-def among_neighbors(comparison: Comparison, P: LocalGaussians, near: NDArray) -> NDArray:
+def among_neighbors(comparison: Comparison, P: Gaussians, near: NDArray) -> NDArray:
     """Divergences of all pairs of each row's neighbors, shape (n, k, k)."""
     n_rows, k = near.shape
     first = np.broadcast_to(near[:, :, None], (n_rows, k, k))
@@ -100,7 +107,7 @@ def among_neighbors(comparison: Comparison, P: LocalGaussians, near: NDArray) ->
     return comparison.pairs(P, None, first.ravel(), second.ravel()).reshape(n_rows, k, k)
 
 
-def connected(graph: csr_matrix, comparison: Comparison, P: LocalGaussians) -> csr_matrix:
+def connected(graph: csr_matrix, comparison: Comparison, P: Gaussians) -> csr_matrix:
     """The graph, and the shortest edge between every two of its components.
 
     Warns
@@ -108,39 +115,86 @@ def connected(graph: csr_matrix, comparison: Comparison, P: LocalGaussians) -> c
     UserWarning
         If there is more than one.
     """
-    n, labels = connected_components(graph, directed=False)
+    n, labels = pieces_of(graph)
     if n == 1:
         return graph
+    tell_of_pieces(labels, "the shortest edge between every two of them was added")
+    return with_edges(graph, *_shortest_between(comparison, P, labels))
+
+
+def pieces_of(graph: csr_matrix) -> tuple[int, NDArray]:
+    """Number of the graph's components, and the component of every point, by its first one."""
+    n, labels = connected_components(graph, directed=False)
+    return int(n), labels
+
+
+def tell_of_pieces(labels: NDArray, what_was_done: str) -> None:
+    """Warn that a graph has several components, and say what was done about it."""
     warnings.warn(
-        f"the neighborhood graph has {n} components ({_sizes(labels)} points); the shortest edge "
-        "between every two of them was added. Raise n_graph_neighbors to do without.",
-        stacklevel=2,
+        f"the neighborhood graph has {labels.max() + 1} components ({_sizes(labels)} points); "
+        f"{what_was_done}. Raise n_graph_neighbors to do without.",
+        stacklevel=3,
     )
-    edges = graph.tocoo()
-    first, second, values = _shortest_between(comparison, P, labels)
-    row, column = np.append(edges.row, first), np.append(edges.col, second)
-    return from_edges(row, column, np.append(edges.data, values), graph.shape[0])
+
+
+def with_edges(graph: csr_matrix, row: NDArray, column: NDArray, lengths: NDArray) -> csr_matrix:
+    """The graph with further edges, in both directions, at the ends of their rows."""
+    edges, n = graph.tocoo(), graph.shape[0]
+    rows = np.concatenate([edges.row, row, column])
+    order = np.argsort(rows, kind="stable")
+    columns = np.concatenate([edges.col, column, row])[order]
+    values = np.concatenate([edges.data, lengths, lengths])[order]
+    starts = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
+    return csr_matrix((values, columns, starts), shape=graph.shape)
+
+
+def part_of(graph: csr_matrix, rows: NDArray, columns: NDArray) -> csr_matrix:
+    """Some rows of a graph, with the edges to some columns, in their order; columns ascend."""
+    places = np.full(graph.shape[1], -1)
+    places[columns] = np.arange(len(columns))
+    counts = np.diff(graph.indptr)[rows]
+    before = np.append(0, np.cumsum(counts))
+    taken = np.repeat(graph.indptr[rows] - before[:-1], counts) + np.arange(before[-1])
+    ends = places[graph.indices[taken]]
+    kept = ends >= 0
+    left = np.bincount(np.repeat(np.arange(len(rows)), counts)[kept], minlength=len(rows))
+    parts = (graph.data[taken][kept], ends[kept], np.append(0, np.cumsum(left)))
+    return csr_matrix(parts, shape=(len(rows), len(columns)))
 
 
 def _shortest_between(
-    comparison: Comparison, P: LocalGaussians, labels: NDArray
+    comparison: Comparison, P: Gaussians, labels: NDArray
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Ends and divergences of the shortest edge between every two components."""
-    order = np.argsort(labels, kind="stable")
+    """Ends and divergences of the shortest edge between every two components.
+
+    Of large components some points are looked at, evenly spread.
+    """
+    order = _some_of_each(labels)
     starts = np.searchsorted(labels[order], np.arange(labels.max() + 2))
     ends = []
     for begin, end in neighboring(starts[:-1]):
         mine, others = order[begin:end], order[end:]
         groups = starts[np.searchsorted(starts, end) : -1] - end
-        i, j = comparison.nearest_of_groups(P[mine], P[others], groups)
+        i, j = comparison.nearest_of_groups(P.part(mine), P.part(others), groups)
         ends.append((mine[i], others[j]))
     first, second = (np.concatenate(part) for part in zip(*ends, strict=True))
     return first, second, comparison.pairs(P, None, first, second)
 
 
+def _some_of_each(labels: NDArray) -> NDArray:
+    """Positions of points, by component: all of a small one, some of a large one."""
+    order = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels)
+    rank = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    size = np.repeat(sizes, sizes)
+    # The i-th of n is kept where i m / n passes a whole number.
+    kept = (rank + 1) * _MOST_LOOKED_AT // size > rank * _MOST_LOOKED_AT // size
+    return order[kept | (size <= _MOST_LOOKED_AT)]
+
+
 def check_connected(graph: csr_matrix, remedy: str) -> None:
     """Refuse a graph of several components; `remedy` says who needs one only, and what to do."""
-    n, labels = connected_components(graph, directed=False)
+    n, labels = pieces_of(graph)
     if n > 1:
         sizes = _sizes(labels)
         raise ValueError(

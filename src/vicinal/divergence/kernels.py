@@ -74,7 +74,33 @@ def jeffreys_tile(P, Q, products, upper, out):
             for t in range(d):
                 u[t] = P.means[i, t] - Q.means[j, t]
             apart = _square(u, P, i, left) + _square(u, Q, j, left)
-            out[i, j] = 0.5 * (apart + _trace(P, Q, i, j, products, left))
+            out[i, j] = 0.5 * (apart + _trace(P, Q, i, j, products[i, :, j, :], left))
+
+
+@kernel(error_model="numpy")
+def jeffreys_pairs(P, Q, first, second, out):
+    """Jeffreys divergence (eq. 7) of given pairs.
+
+    Parameters
+    ----------
+    P, Q : Frames
+    first, second : ndarray of int, shape (n_pairs,)
+    out : ndarray of shape (n_pairs,)
+    """
+    q, d = P.vectors.shape[1], P.vectors.shape[2]
+    u, left, products = np.empty(d), np.empty(d), np.empty((q, q))
+    for pair in range(len(first)):
+        i, j = first[pair], second[pair]
+        for t in range(d):
+            u[t] = P.means[i, t] - Q.means[j, t]
+        for b in range(q):
+            for a in range(q):
+                total = 0.0
+                for t in range(d):
+                    total += P.vectors[i, b, t] * Q.vectors[j, a, t]
+                products[b, a] = total
+        apart = _square(u, P, i, left) + _square(u, Q, j, left)
+        out[pair] = 0.5 * (apart + _trace(P, Q, i, j, products, left))
 
 
 @kernel(error_model="numpy")
@@ -177,13 +203,16 @@ def _square(u, Q, j, left):
 
 @kernel(error_model="numpy")
 def _trace(P, Q, i, j, products, left):
-    """tr(Σ_i⁻¹ Σ_j + Σ_j⁻¹ Σ_i) - 2d, the squared norm of K, as a sum without negative terms."""
+    """tr(Σ_i⁻¹ Σ_j + Σ_j⁻¹ Σ_i) - 2d, the squared norm of K, as a sum without negative terms.
+
+    `products` are f_ib · f_ja, shape (q, q).
+    """
     q, d = P.vectors.shape[1], P.vectors.shape[2]
     total, inside, columns = 0.0, 0.0, np.zeros(q)
     for b in range(q):
         row, v, scale = 0.0, P.values[i, b], P.scales[i, b]
         for a in range(q):
-            weight = products[i, b, j, a] ** 2
+            weight = products[b, a] ** 2
             row += weight
             columns[a] += weight
             share = (v - Q.values[j, a]) * scale * Q.scales[j, a]
@@ -192,14 +221,14 @@ def _trace(P, Q, i, j, products, left):
         if q < d:
             weight = 1.0 - row
             if weight < _NEARLY_INSIDE:
-                weight = _outside(P.vectors[i, b], products[i, b, j], Q.vectors[j], left)
+                weight = _outside(P.vectors[i, b], products[b], Q.vectors[j], left)
             total += weight * _unlike(v, Q.rest[j])
     if q == d:
         return total
     for a in range(q):
         weight = 1.0 - columns[a]
         if weight < _NEARLY_INSIDE:
-            weight = _outside(Q.vectors[j, a], products[i, :, j, a].copy(), P.vectors[i], left)
+            weight = _outside(Q.vectors[j, a], products[:, a].copy(), P.vectors[i], left)
         total += weight * _unlike(Q.values[j, a], P.rest[i])
     # Directions outside of both frames.
     return total + max(d - 2 * q + inside, 0.0) * _unlike(P.rest[i], Q.rest[j])

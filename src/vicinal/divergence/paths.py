@@ -2,17 +2,17 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 from sklearn.base import clone
 from sklearn.utils import check_array
 
 from vicinal.divergence.divergences import check_symmetric
-from vicinal.divergence.graph import with_lengths
+from vicinal.divergence.graph import with_lengths, without_last
 from vicinal.divergence.limits import check_room
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_count, check_nonnegative
-from vicinal.inputs.units import check_units
+from vicinal.inputs.units import check_reach, check_units
 from vicinal.neighborhood.threads import effective_n_threads, on_own_threads, run_in_order
 
 __all__ = ["density_paths"]
@@ -28,6 +28,7 @@ _MOST_DIGITS = 200
 @on_own_threads
 def density_paths(
     X: ArrayLike,
+    Y: ArrayLike | None = None,
     *,
     exponent: float | None = None,
     norm: float | None = None,
@@ -43,7 +44,10 @@ def density_paths(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples_X, n_features)
+    Y : array-like of shape (n_samples_Y, n_features), optional
+        None: paths between the points of X, through these. Otherwise paths from each
+        point of X to the points of Y, through points of Y.
     exponent : float, optional
         Power of the edges' lengths, q in ‖x - x'‖_p^q. None: 2, or 1 with a
         divergence.
@@ -53,12 +57,13 @@ def density_paths(
         Edges have this divergence for length: its name, or an estimator with
         further settings.
     n_graph_neighbors : int, optional
-        Edges to so many nearest neighbors only. None: between all points.
+        Edges to so many nearest neighbors only, of points of X among those of Y. None:
+        between all points.
     n_jobs : int, optional
 
     Returns
     -------
-    ndarray of shape (n_samples, n_samples)
+    ndarray of shape (n_samples_X, n_samples_X), or (n_samples_X, n_samples_Y)
         inf between components of a graph of nearest neighbors.
 
     References
@@ -75,37 +80,66 @@ def density_paths(
     >>> round(float(paths[0, 10]), 2), round(float(paths[10, 11]), 2)
     (0.1, 1.0)
     """
-    points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
-    check_units(points)
+    points = _checked(X if Y is None else Y, 2)
+    new = None if Y is None else _checked(X, 1)
+    if new is not None and new.shape[1] != points.shape[1]:
+        raise ValueError(f"X has {new.shape[1]} features, and Y has {points.shape[1]}.")
     power = (2.0 if divergence is None else 1.0) if exponent is None else exponent
     check_nonnegative("exponent", power)
-    check_room("lengths of all paths", (len(points), len(points)), "take fewer points")
-    if n_graph_neighbors is not None:
-        check_count(
-            "n_graph_neighbors", n_graph_neighbors, 1, len(points) - 1, " (number of other points)"
-        )
+    _check_sizes(points, new, n_graph_neighbors)
     if divergence is None:
-        lengths = _lengths(points, 2.0 if norm is None else norm, n_graph_neighbors, n_jobs)
+        lengths = _lengths(points, new, 2.0 if norm is None else norm, n_graph_neighbors, n_jobs)
     else:
         if norm is not None:
             raise ValueError(f"norm={norm!r} has no meaning with a divergence.")
-        lengths = _divergences(points, divergence, n_graph_neighbors, n_jobs)
-    return _shortest(lengths, power)
+        lengths = _divergences(points, new, divergence, n_graph_neighbors, n_jobs)
+    within, to_new = lengths
+    paths = _shortest(within, power)
+    return paths if to_new is None else _through(to_new, power, paths)
 
 
-def _lengths(X: NDArray, p: float, k: int | None, n_jobs: int | None) -> NDArray | csr_matrix:
+def _checked(X: ArrayLike, least: int) -> NDArray:
+    points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=least)
+    check = check_units if least > 1 else check_reach
+    check(points)
+    return points
+
+
+def _check_sizes(points: NDArray, new: NDArray | None, k: int | None) -> None:
+    n = len(points)
+    check_room("lengths of all paths", (n, n), "take fewer points")
+    if new is not None:
+        check_room("lengths of all new paths", (len(new), n), "take fewer new points")
+    if k is not None:
+        check_count("n_graph_neighbors", k, 1, n - 1, " (number of other points)")
+
+
+# Lengths of edges between points, and from new points to these.
+_Edges = tuple[NDArray | csr_matrix, NDArray | csr_matrix | None]
+
+
+def _lengths(
+    X: NDArray, new: NDArray | None, p: float, k: int | None, n_jobs: int | None
+) -> _Edges:
     if check_nonnegative("norm", p) < 1:
         raise ValueError(f"norm={p!r} must be at least 1.")
-    X, n = X.astype(np.float64), len(X)
+    X = X.astype(np.float64)
+    within = _all_norms(X, X, p, n_jobs)
+    to_new = None if new is None else _all_norms(new.astype(np.float64), X, p, n_jobs)
+    if k is None:
+        return within, to_new
+    np.fill_diagonal(within, np.inf)
+    return _nearest_only(within, k), None if to_new is None else _nearest_only(to_new, k)
+
+
+def _all_norms(rows: NDArray, X: NDArray, p: float, n_jobs: int | None) -> NDArray:
     step = max(1, _BLOCK_NUMBERS // X.size)
-    parts = [slice(start, start + step) for start in range(0, n, step)]
+    parts = [slice(start, start + step) for start in range(0, len(rows), step)]
 
-    def distances(rows: slice) -> NDArray:
-        return _norms(np.abs(X[rows, None] - X), p)
+    def distances(part: slice) -> NDArray:
+        return _norms(np.abs(rows[part, None] - X), p)
 
-    found = list(run_in_order(distances, parts, effective_n_threads(n_jobs)))
-    lengths = np.concatenate(found)
-    return lengths if k is None else _nearest_only(lengths, k)
+    return np.concatenate(list(run_in_order(distances, parts, effective_n_threads(n_jobs))))
 
 
 def _norms(differences: NDArray, p: float) -> NDArray:
@@ -119,27 +153,44 @@ def _norms(differences: NDArray, p: float) -> NDArray:
 
 
 def _nearest_only(lengths: NDArray, k: int) -> csr_matrix:
-    """Edges to the k nearest others, equally near ones by position."""
-    own = np.arange(len(lengths))
-    lengths[own, own] = np.inf
+    """Edges to the k nearest, equally near ones by position."""
     near = np.argsort(lengths, axis=1, kind="stable")[:, :k]
-    ends = np.repeat(own, k), near.ravel()
+    ends = np.repeat(np.arange(len(lengths)), k), near.ravel()
     return csr_matrix((lengths[ends], ends), shape=lengths.shape)
 
 
 def _divergences(
-    X: NDArray, divergence: str | DivergenceNeighbors, k: int | None, n_jobs: int | None
-) -> NDArray | csr_matrix:
+    X: NDArray,
+    new: NDArray | None,
+    divergence: str | DivergenceNeighbors,
+    k: int | None,
+    n_jobs: int | None,
+) -> _Edges:
     if isinstance(divergence, DivergenceNeighbors):
         model: DivergenceNeighbors = clone(divergence)
         if n_jobs is not None:
             model.set_params(n_jobs=n_jobs)
     else:
-        model = DivergenceNeighbors(divergence=divergence, n_jobs=n_jobs)
+        model = DivergenceNeighbors(divergence=divergence, n_graph_neighbors=None, n_jobs=n_jobs)
     if k is not None:
         model.set_params(n_graph_neighbors=k)
     check_symmetric(model.divergence, "density_paths")
-    return model.fit_transform(X)
+    within = model.fit_transform(X)
+    if new is None:
+        return within, None
+    to_new = model.transform(new)
+    return within, without_last(to_new) if issparse(to_new) else to_new
+
+
+def _through(lengths: NDArray | csr_matrix, power: float, paths: NDArray) -> NDArray:
+    """Shortest paths from new points: an edge to some point, and on from there."""
+    if not isinstance(lengths, np.ndarray):
+        graph = with_lengths(lengths, _powers(lengths.data, power))
+        rows = [slice(*graph.indptr[i : i + 2]) for i in range(graph.shape[0])]
+        found = [(graph.data[row, None] + paths[graph.indices[row]]).min(axis=0) for row in rows]
+        return np.array(found)
+    costs = _powers(lengths, power)
+    return np.array([(cost[:, None] + paths).min(axis=0) for cost in costs])
 
 
 def _shortest(lengths: NDArray | csr_matrix, power: float) -> NDArray:

@@ -1,12 +1,26 @@
 """What every estimator needs around a fit."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from vicinal.inputs.checks import check_seed
 
-__all__ = ["FitSupport"]
+__all__ = ["FitSupport", "as_it_was"]
+
+
+@contextmanager
+def as_it_was(model: Any) -> Iterator[None]:
+    """Let a model have the attributes it had, where an error, or Ctrl-C, ends the block."""
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
 
 
 class FitSupport:

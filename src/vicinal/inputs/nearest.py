@@ -1,6 +1,7 @@
-"""The nearest rows of a set: exact, equally near ones by position; or approximate."""
+"""The nearest rows of a set, equally near ones by position. Of very many, see `cells`."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import joblib
@@ -13,7 +14,6 @@ from vicinal.neighborhood.threads import current_n_threads, effective_n_threads,
 
 __all__ = [
     "Nearest",
-    "approximately_nearest",
     "nearest",
     "nearest_neighbor_descent",
     "search",
@@ -49,9 +49,6 @@ _MOST_TREE_DIMENSIONS = 15
 
 # A larger radius takes in all there is: its square is still a number.
 _LARGEST = 1e150
-
-# New points farther than so many times the extent of the keys might be no numbers in float32.
-_FAR = 1e15
 
 # Rows whose median is the center of all.
 _CENTER_ROWS = 1000
@@ -97,7 +94,8 @@ def nearest(
             tell(len(queries))
         return _nearest_of_few(keys, queries, k, own)
     center = _center(keys)
-    near_zero, asked = keys - center, queries - center  # products of large numbers lose digits
+    near_zero = keys - center  # products of large numbers lose digits
+    asked = near_zero if queries is keys else queries - center
     index, norms = NearestNeighbors().fit(near_zero), _norms(asked)
     open_rows, wanted = np.arange(len(queries)), min(k + _SPARE, len(keys))
 
@@ -116,10 +114,11 @@ def nearest(
     while len(open_rows):
         tiles = list(_parts(open_rows, wanted, _queries_per_tile(*keys.shape)))
         left = []
-        for rows, more in zip(tiles, run_in_order(look, tiles, _n_threads(n_jobs)), strict=True):
-            left.append(more)
-            if tell is not None:
-                tell(len(rows) - len(more))
+        with closing(run_in_order(look, tiles, _n_threads(n_jobs))) as looks:
+            for rows, more in zip(tiles, looks, strict=True):
+                left.append(more)
+                if tell is not None:
+                    tell(len(rows) - len(more))
         open_rows = np.concatenate(left)
         if wanted == len(keys):
             break
@@ -166,41 +165,6 @@ def within(
     for _ in run_in_order(look, tiles, _n_threads(n_jobs)):
         pass
     return found
-
-
-def approximately_nearest(
-    keys: NDArray, queries: NDArray | None, k: int, n_jobs: int | None, who: str
-) -> Nearest:
-    """Nearly the k nearest keys of every query; without `queries`, of every key but itself.
-
-    Found by nearest neighbor descent. `who` asks for it, in the words of an error.
-    """
-    descent = nearest_neighbor_descent(who)
-    own = np.arange(len(keys)) if queries is None else None
-    points = keys if queries is None else queries
-    n_neighbors = max(_LEAST_NEIGHBORS, k + 1)
-    if len(keys) <= 2 * n_neighbors:  # so few that the descent finds no way
-        return nearest(keys, points, k, own, n_jobs)
-    center = _center(keys)
-    unit = float(np.abs(keys - center).max()) or 1.0
-
-    def single(points: NDArray) -> NDArray:
-        return np.clip((points - center) / unit, -_FAR, _FAR).astype(np.float32)
-
-    index = descent(single(keys), n_neighbors, n_jobs)
-    if queries is None:
-        positions = np.asarray(index.neighbor_graph[0])
-    else:
-        index.prepare()
-        positions = np.asarray(index.query(single(queries), k)[0])
-    lost = np.flatnonzero((positions < 0).any(axis=1))  # the descent found fewer than asked for
-    if len(lost):
-        positions = positions.copy()
-        positions[lost] = nearest(keys, points[lost], positions.shape[1], None, n_jobs)[0]
-    own = np.full(len(points), -1) if own is None else own
-    exact = _exact(keys, points, positions, own)
-    order = np.lexsort((positions, exact), axis=1)[:, :k]
-    return np.take_along_axis(positions, order, axis=1), np.take_along_axis(exact, order, axis=1)
 
 
 def nearest_neighbor_descent(who: str, otherwise: str = "") -> Callable[..., Any]:

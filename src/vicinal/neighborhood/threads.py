@@ -9,7 +9,7 @@ to be done both lose more time than they gain. So both get one thread wherever w
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -58,11 +58,12 @@ def _check_n_jobs(n_jobs: int | None) -> None:
 
 def run_in_order(
     work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Results of `work` in the order of `tasks`, computed on `n_threads` threads.
 
     The pool lives only as long as the call: nothing to inherit across a fork,
-    nothing left behind by an interrupt.
+    nothing left behind by an interrupt (``contextlib.closing`` where it may come
+    between two results).
     """
     if n_threads == 1 or len(tasks) <= 1:
         yield from map(work, tasks)

@@ -75,7 +75,8 @@ def test_a_scale_that_leaves_no_affinities_is_refused():
 
 
 def test_an_eigenvalue_of_0_says_nothing_about_new_points():
-    found = LaplacianMap(np.ones((3, 2)), np.array([1.0, 0.5, 0.0]), 1.0)
+    graph = csr_matrix(np.ones((3, 3)))
+    found = LaplacianMap(np.ones((3, 2)), np.array([1.0, 0.5, 0.0]), 1.0, graph)
     with pytest.raises(ValueError, match=r"n_components=2 takes in .* eigenvalue 0.*fewer"):
         found.extended(csr_matrix(np.ones((1, 3))))
 

@@ -42,6 +42,7 @@ class Divergence(str, Enum):  # noqa: UP042
     jeffreys_riemann = "jeffreys-riemann"
     bhattacharyya_riemann = "bhattacharyya-riemann"
     riemann = "riemann"
+    euclidean = "euclidean"
 
 
 _Method = Annotated[Method, typer.Option(help="Choose how coordinates are found.")]
@@ -128,6 +129,6 @@ EMBED = Command(
     embed,
     examples=(
         "vicinal embed wine.csv --target cultivar -o coordinates.csv",
-        "vicinal embed wine.csv -t cultivar --method laplacian --set gamma=0.1",
+        "vicinal embed wine.csv -t cultivar --method laplacian --set disconnected=separate",
     ),
 )

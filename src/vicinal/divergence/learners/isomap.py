@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import shortest_path
 from vicinal.divergence.learners.learner import Embedded, Graph, Learner, Settings
 from vicinal.divergence.learners.mds import ScalingMap, classical_scaling
 from vicinal.divergence.limits import check_room
-from vicinal.divergence.space import DivergenceSpace
+from vicinal.divergence.space import Space
 
 __all__ = ["ISOMAP", "PathMap"]
 
@@ -58,7 +58,7 @@ class PathMap:
 
 
 def _embed(
-    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+    space: Space, graph: csr_matrix, settings: Settings, rng: np.random.Generator
 ) -> Embedded:
     """Coordinates whose distances are nearest to those along the graph."""
     distances = space.distances(graph)
@@ -66,12 +66,11 @@ def _embed(
     scaling = classical_scaling(np.square(lengths), settings.n_components, rng)
     found = PathMap(scaling, distances)
     vars(found)["lengths"] = lengths  # known already
-    return Embedded(scaling.coordinates, found, scaling.eigenvalues)
+    error = scaling.error
+    return Embedded(scaling.coordinates, found, scaling.eigenvalues, reconstruction_error=error)
 
 
-def _extend(
-    space: DivergenceSpace, graph: csr_matrix, points: NDArray, embedded: Embedded
-) -> NDArray:
+def _extend(space: Space, graph: csr_matrix, points: NDArray, embedded: Embedded) -> NDArray:
     return embedded.map.extended(space.distances(graph))
 
 

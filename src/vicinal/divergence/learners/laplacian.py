@@ -1,23 +1,33 @@
 """Laplacian eigenmaps of a graph of divergences, with Nyström's extension to new points."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix, diags, identity
+from scipy.sparse.csgraph import connected_components
 
 from vicinal.divergence.graph import symmetric, with_lengths
 from vicinal.divergence.learners.learner import Embedded, Graph, Learner, Settings
-from vicinal.divergence.learners.spectral import largest_eigenpairs
-from vicinal.divergence.space import DivergenceSpace
+from vicinal.divergence.learners.spectral import (
+    FACTORED_UP_TO,
+    largest_eigenpairs,
+    smallest_eigenpairs,
+)
+from vicinal.divergence.space import Space
 
-__all__ = ["LAPLACIAN", "LaplacianMap", "laplacian_eigenmaps"]
+__all__ = ["LAPLACIAN", "LaplacianMap", "laplacian_eigenmaps", "leading_eigenvalues"]
 
 # Points with less than this share of all affinities have no digits of an eigenvector.
 _FAINT = 1e-24
 
 # Eigenvalues below this are none: nothing can be divided by them.
 _NO_EIGENVALUE = 1e-10
+
+# Affinities below this hold nothing together, in double precision. Edges between parts that only
+# such hold together count as this much: otherwise any mixture of the parts were an eigenvector.
+_NOTHING, _BRIDGE = 1e-9, 1e-3
 
 
 @dataclass(frozen=True)
@@ -31,11 +41,30 @@ class LaplacianMap:
         Of D⁻¹ W; the first is 1.
     scale : float
         σ of the affinities exp(-d / σ).
+    graph : sparse matrix of shape (n, n)
+        The divergences, without loops.
     """
 
     coordinates: NDArray
     eigenvalues: NDArray
     scale: float
+    graph: csr_matrix
+
+    @property
+    def affinities(self) -> csr_matrix:
+        """W, shape (n, n)."""
+        return _affinities(self.graph, self.scale)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state with the graph in its parts: files hold arrays."""
+        parts = [getattr(self.graph, name) for name in ("data", "indices", "indptr")]
+        return {**vars(self), "graph": parts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        n = len(state["graph"][2]) - 1
+        graph = csr_matrix(tuple(state["graph"]), shape=(n, n))
+        graph.check_format(full_check=True)  # compiled code trusts its indices
+        vars(self).update({**state, "graph": graph})
 
     def extended(self, graph: csr_matrix) -> NDArray:
         """Coordinates of points with these divergences from training points (Nyström)."""
@@ -49,15 +78,15 @@ class LaplacianMap:
 
 
 def _embed(
-    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+    space: Space, graph: csr_matrix, settings: Settings, rng: np.random.Generator
 ) -> Embedded:
-    found = laplacian_eigenmaps(symmetric(graph), settings.n_components, settings.scale, rng)
+    graph = _without_loops(symmetric(graph))
+    scale = scale_of(graph, settings.scale, settings.scale_quantile)
+    found = laplacian_eigenmaps(graph, settings.n_components, scale, rng)
     return Embedded(found.coordinates, found, found.eigenvalues)
 
 
-def _extend(
-    space: DivergenceSpace, graph: csr_matrix, points: NDArray, embedded: Embedded
-) -> NDArray:
+def _extend(space: Space, graph: csr_matrix, points: NDArray, embedded: Embedded) -> NDArray:
     return embedded.map.extended(graph)
 
 
@@ -69,9 +98,47 @@ def laplacian_eigenmaps(
     `scale` None: the median of the graph's divergences that are not 0.
     """
     graph = _without_loops(graph)
-    if scale is None:
-        scale = float(np.median(graph.data[graph.data > 0])) if graph.data.any() else 1.0
+    scale = scale_of(graph, scale)
     W = _affinities(graph, scale)
+    faint = _faint(W, graph, scale)
+    W = _held_together(W, faint)
+    S, inverse_root = _normalized(W, faint)
+    values, vectors = _leading(S, n_components + 1, rng)
+    found = LaplacianMap(inverse_root[:, None] * vectors[:, 1:], values, scale, graph)
+    _place(found, graph, faint)
+    return found
+
+
+def leading_eigenvalues(
+    graph: csr_matrix, k: int, scale: float | None, rng: np.random.Generator
+) -> NDArray:
+    """The k largest eigenvalues of D⁻¹ W, for a symmetric graph of any number of components.
+
+    Each component has its own, the first of them 1 (footnote 8).
+    """
+    graph = _without_loops(graph)
+    W = _affinities(graph, scale_of(graph, scale))
+    n, labels = connected_components(W, directed=False)
+    every = []
+    for piece in range(n):
+        rows = np.flatnonzero(labels == piece)
+        part = W[rows][:, rows]
+        total = np.asarray(part.sum(axis=1)).ravel()
+        S, _ = _normalized(part, total <= _FAINT * total.sum())
+        every.append(_leading(S, min(k, len(rows)), rng)[0])
+    return np.sort(np.concatenate(every))[::-1][:k]
+
+
+def scale_of(graph: csr_matrix, scale: float | None, quantile: float = 0.5) -> float:
+    """σ: as given, or this quantile of the graph's divergences that are not 0."""
+    if scale is not None:
+        return scale
+    some = graph.data[graph.data > 0]
+    return float(np.quantile(some, quantile)) if len(some) else 1.0
+
+
+def _faint(W: csr_matrix, graph: csr_matrix, scale: float) -> NDArray:
+    """Points whose affinities all vanish, True; there must be others."""
     degrees = np.asarray(W.sum(axis=1)).ravel()
     faint = degrees <= _FAINT * degrees.sum()
     if faint.all():
@@ -79,12 +146,40 @@ def laplacian_eigenmaps(
             f"scale={scale:g} makes all affinities 0: the least divergence of neighbors is "
             f"{graph.data.min():.2g}. Raise it, or leave it to scale=None."
         )
+    return faint
+
+
+def _held_together(W: csr_matrix, faint: NDArray) -> csr_matrix:
+    """The affinities, and more of them between parts that would fall apart by rounding."""
+    edges = W.tocoo()
+    seen = (edges.data > _NOTHING) & ~faint[edges.row] & ~faint[edges.col]
+    strong = csr_matrix((edges.data[seen], (edges.row[seen], edges.col[seen])), shape=W.shape)
+    _, labels = connected_components(strong, directed=False)
+    between = (labels[edges.row] != labels[edges.col]) & ~faint[edges.row] & ~faint[edges.col]
+    if not between.any():
+        return W
+    return with_lengths(W, np.where(between, np.maximum(W.data, _BRIDGE), W.data))
+
+
+def _normalized(W: csr_matrix, faint: NDArray) -> tuple[csr_matrix, NDArray]:
+    """D^(-1/2) W D^(-1/2), and the diagonal of D^(-1/2), 0 for faint points."""
+    degrees = np.asarray(W.sum(axis=1)).ravel()
     inverse_root = np.where(faint, 0.0, 1.0 / np.sqrt(np.where(faint, 1.0, degrees)))
     D = diags(inverse_root)
-    values, vectors = largest_eigenpairs((D @ W @ D).tocsr(), n_components + 1, rng)
-    found = LaplacianMap(inverse_root[:, None] * vectors[:, 1:], values, scale)
-    _place(found, graph, faint)
-    return found
+    return (D @ W @ D).tocsr(), inverse_root
+
+
+def _leading(S: csr_matrix, k: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """The largest eigenvalues, 1 at most, and vectors: by factors of I - S where these have room.
+
+    Where a graph nearly falls apart many eigenvalues are nearly 1, and without factors an iteration
+    cannot tell them apart.
+    """
+    n = S.shape[0]
+    if n > FACTORED_UP_TO:
+        return largest_eigenpairs(S, k, rng)
+    values, vectors = smallest_eigenpairs((identity(n) - S).tocsc(), k, rng)
+    return 1.0 - values, vectors
 
 
 def _place(found: LaplacianMap, graph: csr_matrix, faint: NDArray) -> None:

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, identity
 
+from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.learners.learner import Embedded, Graph, Learner, Settings
 from vicinal.divergence.learners.spectral import smallest_eigenpairs
-from vicinal.divergence.space import DivergenceSpace
+from vicinal.divergence.space import Space
 
 __all__ = ["LLE"]
 
@@ -24,31 +25,40 @@ _BLOCK_NUMBERS = 8_000_000
 
 
 def _embed(
-    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+    space: Space, graph: csr_matrix, settings: Settings, rng: np.random.Generator
 ) -> Embedded:
-    near, divergences = (part[:, 1:] for part in _rows(graph))  # each point itself is the first
-    gram = _gram(space, settings.lle_weights, space.points, near, divergences)
-    coordinates = embedded_by(near, weights_of(gram), settings.n_components, rng)
-    return Embedded(coordinates, settings.lle_weights)
+    kind = settings.lle_weights
+    others = _weights(space, kind, space.points, _without_first(graph))
+    coordinates, error = embedded_by(others, settings.n_components, rng)
+    return Embedded(coordinates, kind, reconstruction_error=error)
 
 
-def _extend(
-    space: DivergenceSpace, graph: csr_matrix, points: NDArray, embedded: Embedded
-) -> NDArray:
+def _extend(space: Space, graph: csr_matrix, points: NDArray, embedded: Embedded) -> NDArray:
     """Put new points where the weights of their neighbors rebuild them."""
-    near, divergences = _rows(graph)
-    weights = weights_of(_gram(space, embedded.map, points, near, divergences))
-    return np.einsum("nk,nkc->nc", weights, embedded.coordinates[near])
+    return _weights(space, embedded.map, points, graph) @ embedded.coordinates.astype(np.float64)
 
 
-def _rows(graph: csr_matrix) -> tuple[NDArray, NDArray]:
-    """Positions and divergences of every point's neighbors, shape (n, k), as many for each."""
-    n = graph.shape[0]
-    return graph.indices.reshape(n, -1), graph.data.reshape(n, -1)
+def _without_first(graph: csr_matrix) -> csr_matrix:
+    """The graph without each point itself, the first of its row."""
+    kept = np.ones(graph.nnz, dtype=bool)
+    kept[graph.indptr[:-1]] = False
+    starts = graph.indptr - np.arange(len(graph.indptr))
+    return csr_matrix((graph.data[kept], graph.indices[kept], starts), shape=graph.shape)
+
+
+def _weights(space: Space, kind: str, points: NDArray, graph: csr_matrix) -> csr_matrix:
+    """Weights that rebuild every point from the neighbors in its row, rows of sum 1."""
+    counts, weights = np.diff(graph.indptr), np.empty(graph.nnz)
+    for count in np.unique(counts[counts > 0]):  # points that join components have more neighbors
+        rows = np.flatnonzero(counts == count)
+        edges = graph.indptr[rows, None] + np.arange(count)
+        near, divergences = graph.indices[edges], graph.data[edges]
+        weights[edges] = weights_of(_gram(space, kind, points[rows], near, divergences))
+    return with_lengths(graph, weights)
 
 
 def _gram(
-    space: DivergenceSpace, weights: str, points: NDArray, near: NDArray, divergences: NDArray
+    space: Space, weights: str, points: NDArray, near: NDArray, divergences: NDArray
 ) -> NDArray:
     """Gram matrices of neighbors around their points."""
     if weights == "coordinates":
@@ -90,15 +100,13 @@ def weights_of(gram: NDArray) -> NDArray:
 
 
 def embedded_by(
-    neighbors: NDArray, weights: NDArray, n_components: int, rng: np.random.Generator
-) -> NDArray:
-    """Coordinates that these weights rebuild best, shape (n, n_components)."""
-    n, k = neighbors.shape
-    starts = np.arange(0, n * k + 1, k)
-    W = csr_matrix((weights.ravel(), neighbors.ravel(), starts), shape=(n, n))
-    residual = identity(n, format="csr") - W
-    _, vectors = smallest_eigenpairs((residual.T @ residual).tocsc(), n_components + 1, rng)
-    return vectors[:, 1:]
+    weights: csr_matrix, n_components: int, rng: np.random.Generator
+) -> tuple[NDArray, float]:
+    """Coordinates, shape (n, n_components), that these weights rebuild best, and what they miss."""
+    residual = identity(weights.shape[0], format="csr") - weights
+    matrix = (residual.T @ residual).tocsc()
+    values, vectors = smallest_eigenpairs(matrix, n_components + 1, rng)
+    return vectors[:, 1:], float(np.maximum(values[1:], 0.0).sum())
 
 
-LLE = Learner("lle", _embed, _extend, graph=Graph.WHOLE)
+LLE = Learner("lle", _embed, _extend, graph=Graph.JOINED, seconds_a_point=1e-3)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from vicinal.divergence.learners.learner import Embedded, Learner, Settings
 from vicinal.divergence.learners.spectral import largest_eigenpairs
-from vicinal.divergence.space import DivergenceSpace
+from vicinal.divergence.space import Space
 
 __all__ = ["MDS", "ScalingMap", "classical_scaling"]
 
@@ -27,11 +27,15 @@ class ScalingMap:
         set to 0, and their coordinates, too.
     row_means : ndarray of shape (n,)
         Of squared distances.
+    error : float
+        Distance of the coordinates' inner products from the matrix, by its entries' number:
+        scikit-learn's reconstruction error of Isomap.
     """
 
     coordinates: NDArray
     eigenvalues: NDArray
     row_means: NDArray
+    error: float = 0.0
 
     def extended(self, squared: NDArray) -> NDArray:
         """Coordinates of points with these squared distances from training points (Gower 1968)."""
@@ -44,15 +48,14 @@ class ScalingMap:
 
 
 def _embed(
-    space: DivergenceSpace, divergences: NDArray, settings: Settings, rng: np.random.Generator
+    space: Space, divergences: NDArray, settings: Settings, rng: np.random.Generator
 ) -> Embedded:
     found = classical_scaling(space.squares(divergences), settings.n_components, rng)
-    return Embedded(found.coordinates, found, found.eigenvalues)
+    error = found.error
+    return Embedded(found.coordinates, found, found.eigenvalues, reconstruction_error=error)
 
 
-def _extend(
-    space: DivergenceSpace, divergences: NDArray, points: NDArray, embedded: Embedded
-) -> NDArray:
+def _extend(space: Space, divergences: NDArray, points: NDArray, embedded: Embedded) -> NDArray:
     return embedded.map.extended(space.squares(divergences))
 
 
@@ -63,7 +66,8 @@ def classical_scaling(squared: NDArray, n_components: int, rng: np.random.Genera
     values, vectors = largest_eigenpairs(gram, n_components, rng)
     rounding = np.finfo(float).eps * len(gram) * values[0]
     values = np.where(values > max(rounding, _NOTHING), values, 0.0)
-    return ScalingMap(vectors * np.sqrt(values), values, row_means)
+    left = max(float(np.square(gram).sum() - np.square(values).sum()), 0.0)
+    return ScalingMap(vectors * np.sqrt(values), values, row_means, np.sqrt(left) / len(gram))
 
 
 MDS = Learner("mds", _embed, _extend, graph=None, all_pairs=True)

@@ -10,7 +10,7 @@ from sklearn.manifold import TSNE
 from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.learners.learner import Embedded, Learner, Settings
 from vicinal.divergence.learners.params import check_names, further_params
-from vicinal.divergence.space import DivergenceSpace
+from vicinal.divergence.space import Space
 
 __all__ = ["T_SNE"]
 
@@ -19,7 +19,7 @@ _MOST_COMPONENTS = 3
 
 
 def _embed(
-    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+    space: Space, graph: csr_matrix, settings: Settings, rng: np.random.Generator
 ) -> Embedded:
     params: dict[str, Any] = {
         "n_components": settings.n_components,
@@ -80,4 +80,10 @@ def _relative(graph: csr_matrix) -> csr_matrix:
     return with_lengths(graph, lengths.ravel())
 
 
-T_SNE = Learner("tsne", _embed, check_params=_check_params, graph_neighbors=_graph_neighbors)
+T_SNE = Learner(
+    "tsne",
+    _embed,
+    check_params=_check_params,
+    graph_neighbors=_graph_neighbors,
+    seconds_a_point=6e-3,
+)

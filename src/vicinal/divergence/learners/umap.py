@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from vicinal.compiling.libraries import importing
+from vicinal.divergence.graph import pieces_of
 from vicinal.divergence.learners.learner import Embedded, Learner, Settings
 from vicinal.divergence.learners.params import check_names, further_params
-from vicinal.divergence.space import DivergenceSpace
+from vicinal.divergence.space import Space
 
 __all__ = ["UMAP"]
 
@@ -19,7 +20,7 @@ _FAR = 1e30
 
 
 def _embed(
-    space: DivergenceSpace, graph: csr_matrix, settings: Settings, rng: np.random.Generator
+    space: Space, graph: csr_matrix, settings: Settings, rng: np.random.Generator
 ) -> Embedded:
     """UMAP takes the neighbors of the graph; of the points only where its components are."""
     indices, distances = _unit_neighbors(space.distances(graph))
@@ -36,8 +37,16 @@ def _embed(
         warnings.filterwarnings("ignore", "precomputed_knn.* will be unavailable")
         # That it starts at random: graphs of few points, or of twins, have no better start.
         warnings.filterwarnings("ignore", "Spectral initialisation failed")
-        estimator.fit(space.points / (np.abs(space.points).max() or 1.0))
+        estimator.fit(_places(space, graph))
     return Embedded(np.asarray(estimator.embedding_), estimator=estimator)
+
+
+def _places(space: Space, graph: csr_matrix) -> NDArray:
+    """Where components are: the points, in their unit, or, of distances only, their numbers."""
+    points = space.points
+    if not points.shape[1]:
+        points = pieces_of(graph)[1][:, None].astype(float)
+    return points / (np.abs(points).max() or 1.0)
 
 
 def _check_params(settings: Settings, n_samples: int) -> None:
@@ -67,4 +76,6 @@ def _unit_neighbors(graph: csr_matrix) -> tuple[NDArray, NDArray]:
 
 
 # UMAP's object has compiled functions and all of the data.
-UMAP = Learner("umap", _embed, check_params=_check_params, saves_estimator=False)
+UMAP = Learner(
+    "umap", _embed, check_params=_check_params, saves_estimator=False, seconds_a_point=1e-3
+)
