@@ -99,7 +99,7 @@ class Classifier:
         return self._from_masses(queries, log_mass)
 
     def log_probabilities_at(self, scales: NDArray, queries: NDArray, engine: Engine) -> NDArray:
-        """The same at several sizes of all distances, shape (len(scales), n, n_classes)."""
+        """log p(c | x) at several sizes of all distances, shape (len(scales), n, n_classes)."""
         rules = [self._resized(float(scale)) for scale in scales]
         log_masses = self._log_masses(queries, engine, scales)
         sized = (queries * queries.dtype.type(scale) for scale in scales)
