@@ -240,8 +240,8 @@ def _longest(some: NDArray) -> NDArray:
 def _units(keys: NDArray) -> tuple[NDArray, float]:
     """A center of the keys, and their extent from it."""
     center = np.median(keys[:: max(1, len(keys) // _CENTER_ROWS)].astype(np.float64), axis=0)
-    return center, float(max(np.abs(keys.max(axis=0) - center).max(),
-                             np.abs(keys.min(axis=0) - center).max())) or 1.0  # fmt: skip
+    ends = np.stack([keys.min(axis=0), keys.max(axis=0)])
+    return center, float(np.abs(ends - center).max()) or 1.0
 
 
 def _single(points: NDArray, center: NDArray, unit: float) -> NDArray:
