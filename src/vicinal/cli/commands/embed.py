@@ -129,6 +129,6 @@ EMBED = Command(
     embed,
     examples=(
         "vicinal embed wine.csv --target cultivar -o coordinates.csv",
-        "vicinal embed wine.csv -t cultivar --method laplacian --set disconnected=separate",
+        "vicinal embed wine.csv --method laplacian --set disconnected=separate",
     ),
 )
