@@ -260,7 +260,7 @@ def try_folds(
     numbers = np.unique(folds[folds >= 0])
     if not len(numbers):
         return None
-    fits = _Fits(settings, n_components, recipe, rng, n_folds=len(numbers))
+    fits = _Fits(settings, n_components, recipe, rng, len(data), n_folds=len(numbers))
     held_back = [np.flatnonzero(folds == fold) for fold in numbers]
     log_p = [
         fits.try_fold(data.among(np.flatnonzero(folds != fold)), everything[held])
@@ -281,9 +281,11 @@ class _Fits:
         n_components: int,
         recipe: Recipe,
         rng: np.random.Generator,
+        n_rows: int,
         n_folds: int,
     ) -> None:
         self.settings, self.n_components, self.rng = settings, n_components, rng
+        self.n_rows = n_rows
         self.recipe = replace(recipe, batching="full", batch_size=None)
         self.given = None if recipe.chooses else float(recipe.regularization)
         self.learned_only = recipe.is_batched or self.given is not None
@@ -297,7 +299,8 @@ class _Fits:
         ready = prepare(self.settings, data, self.n_components, self.recipe, self.rng, QUICK)
         engine, _ = choose_engine(
             self.settings.engine,
-            ready.workload(self.recipe),
+            # That of the fit to all rows: what it loads, folds may as well use.
+            replace(ready.workload(self.recipe), n_queries=self.n_rows, n_keys=self.n_rows),
             tolerance=self.settings.tolerance,
             n_jobs=self.settings.n_jobs,
         )

@@ -13,7 +13,7 @@ from vicinal.neighborhood.pairs import Pairs
 __all__ = ["class_log_masses"]
 
 # Up to so many pairs a pass of an engine takes longer to arrange than to do.
-_FEW_PAIRS = 30_000
+_FEW_PAIRS = 150_000
 
 # Distances as they are.
 _AS_THEY_ARE = (1.0,)
