@@ -29,6 +29,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--sets", nargs="+", choices=list(SETS), help="default: all")
     parser.add_argument("--methods", nargs="+", help="words in names of methods; default: all")
     parser.add_argument("--raw", metavar="FILE", help="keep what was measured here, and resume")
+    parser.add_argument("--known-only", action="store_true", help="measure nothing, show FILE")
     return parser.parse_args()
 
 
@@ -37,11 +38,12 @@ def main() -> None:
     packages = [name for name in ("statsmodels", "KDEpy") if importlib.util.find_spec(name)]
     page = Page("Held-out log-likelihood of density estimators", packages)
     page.say(protocol() + "\n")
-    warm_up()
+    if not options.known_only:
+        warm_up()
     report, records = Report(page), Records(options.raw, ("set", "split", "method"))
     for name in available(page, SETS, options.sets):
         comparison = Comparison(name, options.splits, records)
-        comparison.run(options.methods)
+        comparison.run(options.methods, options.known_only)
         report.add(comparison)
     report.summary()
     if options.save:

@@ -59,12 +59,16 @@ class Comparison:
         self.methods = {**our_methods(), **self.peers}
         self.runs: dict[str, list[Run]] = {method: [] for method in self.methods}
 
-    def run(self, asked: Sequence[str] | None) -> None:
-        """Every method on every split, or those whose names have one of the words asked for."""
+    def run(self, asked: Sequence[str] | None, known_only: bool = False) -> None:
+        """Every method on every split, or those whose names have one of the words asked for.
+
+        With `known_only` nothing is measured: methods whose records are whole are taken.
+        """
         methods = {
             name: method
             for name, method in self.methods.items()
-            if not asked or any(word in name for word in asked)
+            if (not asked or any(word in name for word in asked))
+            and (not known_only or self.is_known(name))
         }
         for seed, part in enumerate(self.splits()):
             (self.n_train, self.d), self.n_test = part.X.shape, len(part.X_test)
@@ -82,6 +86,11 @@ class Comparison:
         if row is None:
             row = self.records.add({**key, **measure(method, part, seed)._asdict()})
         return Run(**{field: row[field] for field in Run._fields})
+
+    def is_known(self, method: str) -> bool:
+        """Whether every split has been measured."""
+        keys = ((self.name, seed, method) for seed in range(self.n_splits))
+        return all(self.records.get(key) is not None for key in keys)
 
     def splits(self) -> Iterator[Split]:
         """The same for every method, all in double precision."""
