@@ -46,14 +46,14 @@ MOST_ROWS, FEWEST_OUTLIERS = 1000, 10
 
 PROTOCOL = """
 AUC for new rows of the classes learned from against rows of another class, which nobody has seen:
-the rarest class, as outliers are, and then every class in turn ({fewest} rows at least; where that
-is the larger one, and lies within the others, no density tells it apart), up to {splits} random
-splits, seeds 0 to {last}; means over classes and splits. Two thirds of the other rows (at most
-{rows}) to learn from, without outliers, columns that vary scaled by them; at most {rows} other
-rows and {rows} outliers to judge by. Default settings, or what is said, chosen within the training
-rows. Settings of LocalComponents were not chosen by AUC, and not on these splits. "Mean rank":
-over the sets, 1 being the best of all columns; "beside the peers": of each of ours among the peers
-alone.
+the rarest class, as outliers are, and then every class in turn ({fewest} rows at least), up to
+{splits} random splits, seeds 0 to {last}; means over classes and splits. Two thirds of the other
+rows (at most {rows}) to learn from, without outliers, columns that vary scaled by them; at most
+{rows} other rows and {rows} outliers to judge by. Default settings, or what is said, chosen within
+the training rows. Settings of LocalComponents were not chosen by AUC, and not on these splits.
+"Mean rank": over the sets, 1 being the best of all columns; "beside the peers": of each of ours
+among the peers alone. That the rarest class comes first, as in a first look at fewer splits, was
+settled again when part of the second table was known, in which others are ahead: read both.
 """.lstrip()
 
 Scores = Callable[[np.ndarray], np.ndarray]
