@@ -1,0 +1,383 @@
+"""Rows and columns passes on a GPU: from pairs to kernels and back to sums."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, Workload, is_compiled
+from vicinal.neighborhood.arrays import is_numpy
+from vicinal.neighborhood.cuda import kernels
+from vicinal.neighborhood.cuda.layout import Layout, lay_out, padded
+from vicinal.neighborhood.laws import LOG2E, Law
+from vicinal.neighborhood.pairs import Pairs
+from vicinal.neighborhood.sums import ColumnSums, RowSums
+
+__all__ = ["MOST_DIMS", "PRECISIONS", "CudaEngine"]
+
+# Beyond this a tile of points has no room beside its sums.
+MOST_DIMS = 512
+
+# "input": that of the points.
+PRECISIONS = ("input", "float64", "float32", "tf32")
+
+# Powers of two that weights are lifted by in the kernels.
+_LIFTED = 2.0**kernels.LIFT
+
+# Programs that keep a device busy; with fewer tiles of outputs, inputs are cut into chunks...
+_ENOUGH_PROGRAMS = 528
+# ... of at least this many.
+_SMALLEST_CHUNK = 2048
+
+
+# Coordinates whose moments a program has registers for.
+_MOST_MOMENTS = 128
+
+
+class _Tiles(NamedTuple):
+    """How many outputs and inputs a program takes at a time, and on how many warps."""
+
+    outputs: int
+    inputs: int
+    warps: int
+    stages: int
+
+
+# By the padded number of dimensions; measured on an H200 (docs/decisions/0023).
+_SINGLE = {
+    16: _Tiles(64, 128, 4, 3),
+    32: _Tiles(128, 64, 4, 3),
+    64: _Tiles(128, 64, 4, 3),
+    128: _Tiles(128, 64, 8, 3),
+    256: _Tiles(128, 64, 8, 1),
+    512: _Tiles(64, 32, 4, 1),
+}
+# Loops for two parts need more registers.
+_SINGLE_LABELED = {**_SINGLE, 64: _Tiles(64, 128, 4, 2)}
+_DOUBLE = {
+    16: _Tiles(64, 32, 4, 2),
+    32: _Tiles(64, 32, 4, 2),
+    64: _Tiles(32, 32, 4, 2),
+    128: _Tiles(32, 32, 4, 1),
+    256: _Tiles(32, 16, 4, 1),
+    512: _Tiles(16, 16, 4, 1),
+}
+
+
+class CudaEngine:
+    """Fused passes on a GPU: memory O((n + m) d), exact to rounding of the precision.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        As every engine takes it; a device has threads of its own.
+    precision : {"input", "float64", "float32", "tf32"}, default="input"
+        "input": that of the points. "float32": products by two halves for each number, as accurate
+        as single precision. "tf32": numbers of 11 bits in all products, faster; an exponent may
+        err by 2^-11 of the largest squared norm after centering.
+    device : str or torch.device, default="cuda"
+    """
+
+    name = "cuda"
+    can = Abilities(is_compiled, NO_KERNELS, devices=("cuda", "cpu"), most_dims=MOST_DIMS)
+
+    def __init__(
+        self, n_jobs: int | None = None, *, precision: str = "input", device: Any = "cuda"
+    ) -> None:
+        if precision not in PRECISIONS:
+            known = ", ".join(repr(each) for each in PRECISIONS)
+            raise ValueError(f"precision={precision!r} is unknown: use one of {known}.")
+        self.precision = precision
+        self.device = torch.device(device)
+        self._last: tuple[Pairs, Law, Layout] | None = None
+
+    def place(self, array: Any) -> Tensor:
+        """The array on the device; what is there already is not copied."""
+        return torch.as_tensor(array, device=self.device)
+
+    def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
+        """Sums over the keys, for every query; without `moments` their width is 0."""
+        layout = self._layout(pairs, law)
+        return RowSums(*_returned(_rows(layout, law, moments), pairs))
+
+    def columns(
+        self,
+        pairs: Pairs,
+        law: Law,
+        log_slope: Any,
+        coefficients: Any,
+        *,
+        moments: bool = True,
+    ) -> ColumnSums:
+        """Sums over the queries of C_ij, for every key (see `engine.Engine`)."""
+        layout = self._layout(pairs, law)
+        terms = (self.place(each).double() for each in (log_slope, coefficients))
+        return ColumnSums(*_returned(_columns(layout, law, *terms, moments), pairs))
+
+    def _layout(self, pairs: Pairs, law: Law) -> Layout:
+        """Made for these very pairs before, or made now: both passes need the same."""
+        if self._last is not None and self._last[0] is pairs and self._last[1] == law:
+            return self._last[2]
+        n, m, _ = pairs.shape
+        precision = _precision_of(pairs) if self.precision == "input" else self.precision
+        self.can.check(self.name, Workload(n, m, pairs.near.stop, law=law))
+        layout = lay_out(
+            pairs,
+            law,
+            torch.float64 if precision == "float64" else torch.float32,
+            self.device,
+            precision == "tf32",
+            _is_among(pairs),
+        )
+        self._last = pairs, law, layout
+        return layout
+
+
+def _precision_of(pairs: Pairs) -> str:
+    """float64, unless all points are in single precision."""
+    names = {str(points.dtype).removeprefix("torch.") for points in (pairs.queries, pairs.keys)}
+    return "float32" if names == {"float32"} else "float64"
+
+
+def _is_among(pairs: Pairs) -> bool:
+    """Whether every query's own key is at its own position."""
+    n, m, _ = pairs.shape
+    if pairs.own is None or n != m:
+        return False
+    if is_numpy(pairs.own):
+        return bool((pairs.own == np.arange(n)).all())
+    return bool(torch.equal(pairs.own, torch.arange(n, device=pairs.own.device)))
+
+
+def _returned(sums: tuple[Tensor, ...], pairs: Pairs) -> tuple[Any, ...]:
+    """As NumPy's arrays in double precision where the pairs are NumPy's."""
+    if not is_numpy(pairs.queries):
+        return tuple(each.to(pairs.queries.device) for each in sums)
+    return tuple(each.cpu().numpy().astype(np.float64) for each in sums)
+
+
+def _tiles(layout: Layout) -> _Tiles:
+    table = _SINGLE if layout.n_parts == 1 else _SINGLE_LABELED
+    return (table if layout.dtype == torch.float32 else _DOUBLE)[layout.keys.high.shape[1]]
+
+
+def _chunks(n_out: int, n_in: int, tiles: _Tiles) -> tuple[int, int]:
+    """How many chunks of inputs, and of what size; from sizes alone."""
+    wanted = -(-_ENOUGH_PROGRAMS // max(1, -(-n_out // tiles.outputs)))
+    n_chunks = max(1, min(wanted, n_in // _SMALLEST_CHUNK))
+    return n_chunks, -(-max(1, n_in) // n_chunks)
+
+
+def _grid(
+    n_out: int, n_chunks: int, tiles: _Tiles, width: int, moments: bool
+) -> tuple[int, int, int]:
+    """Programs: tiles of outputs, chunks of inputs, blocks of coordinates for the moments."""
+    return -(-n_out // tiles.outputs), n_chunks, -(-width // _MOST_MOMENTS) if moments else 1
+
+
+def _query_biases(layout: Layout, law: Law) -> Tensor:
+    """What queries add to -|q - k|²; to 1 - |q - k|² where there is support."""
+    return (1.0 if law.has_support else 0.0) - layout.queries.squares
+
+
+def _rows(layout: Layout, law: Law, moments: bool) -> tuple[Tensor, ...]:
+    """Peaks, masses, slopes and moments of all queries, in the caller's order and coordinates."""
+    queries, keys, tiles = layout.queries, layout.keys, _tiles(layout)
+    n, m, width = len(queries), len(keys), keys.high.shape[1]
+    n_chunks, chunk_size = _chunks(n, m, tiles)
+    shape = (n_chunks, layout.n_parts, n)
+    peaks, masses, slopes = (keys.squares.new_empty(shape) for _ in range(3))
+    sums = keys.squares.new_empty((*shape, width) if moments else 0)
+    is_gaussian = law.code == kernels.GAUSSIAN
+    key_biases = layout.key_weights - keys.squares if is_gaussian else -keys.squares
+    if n and m:
+        kernels.rows[_grid(n, n_chunks, tiles, width, moments)](
+            queries.high,
+            queries.low,
+            queries.points,
+            _query_biases(layout, law),
+            layout.own,
+            queries.runs_in(keys),
+            keys.high,
+            keys.low,
+            keys.points,
+            key_biases,
+            layout.key_weights * (_LIFTED if law.has_support else 1.0),
+            peaks,
+            masses,
+            slopes,
+            sums,
+            n,
+            len(queries.squares),
+            m,
+            len(keys.squares),
+            layout.n_near,
+            chunk_size,
+            layout.unit,
+            float(law.numbers(layout.n_near).power),
+            **_constants(layout, law, moments, tiles, width),
+        )
+    else:
+        peaks.fill_(-torch.inf), masses.zero_(), slopes.zero_(), sums.zero_()
+    if is_gaussian:
+        slopes = masses
+    return _finished_rows(layout, law, *_merged(peaks, masses, slopes, sums))
+
+
+def _constants(
+    layout: Layout, law: Law, moments: bool, tiles: _Tiles, width: int
+) -> dict[str, Any]:
+    """What kernels are compiled for."""
+    return {
+        "LAW": law.code,
+        "KIND": layout.kind,
+        "MOMENTS": moments,
+        "LABELS": layout.n_parts == 2,
+        "OWN": layout.own_kind,
+        "BM": tiles.outputs,
+        "BN": tiles.inputs,
+        "DP": width,
+        "DV": min(width, _MOST_MOMENTS),
+        "num_warps": tiles.warps,
+        "num_stages": tiles.stages,
+    }
+
+
+def _merged(peaks: Tensor, *sums: Tensor) -> tuple[Tensor, ...]:
+    """Sums over all chunks of keys, always in the same order."""
+    if len(peaks) == 1:
+        return (peaks[0], *(each[0] if each.numel() else each for each in sums))
+    peak = peaks.amax(dim=0)
+    factor = torch.exp2(peaks - torch.where(torch.isneginf(peak), 0.0, peak))
+    merged = []
+    for each in sums:
+        scaled = (factor[..., None] if each.ndim > factor.ndim else factor) * each
+        merged.append(scaled.sum(dim=0) if each.numel() else each)
+    return (peak, *merged)
+
+
+def _finished_rows(
+    layout: Layout, law: Law, peak: Tensor, mass: Tensor, slope: Tensor, sums: Tensor
+) -> tuple[Tensor, ...]:
+    """In natural logarithms, in the caller's order, scale and coordinates."""
+    queries, numbers = layout.queries, law.numbers(layout.n_near)
+    peak, mass, slope = (each.double() for each in (peak, mass, slope))
+    factor = 1.0 / _LIFTED  # of slopes
+    if law.has_support:
+        peak = torch.where(torch.isneginf(peak), peak, layout.weight_peak)
+        factor *= 2.0
+    else:
+        if law.code == kernels.GAUSSIAN:
+            peak = peak - queries.squares[: len(queries)].double()
+        peak, factor = peak / LOG2E, factor * numbers.decay
+    mass, slope = mass / _LIFTED, slope * factor
+    moment = slope.new_empty((*slope.shape, 0), dtype=layout.dtype)
+    if sums.numel():
+        moment = sums[..., : layout.n_dims] * (factor / layout.column_scale).to(layout.dtype)
+        moment += slope[..., None].to(layout.dtype) * layout.center.to(layout.dtype)
+    return tuple(queries.unsort(each, 1) for each in (peak, mass, slope, moment))
+
+
+def _columns(
+    layout: Layout, law: Law, log_slope: Tensor, coefficients: Tensor, moments: bool
+) -> tuple[Tensor, ...]:
+    """Totals and moments of all keys, in the caller's order and coordinates."""
+    queries, keys, tiles = layout.queries, layout.keys, _tiles(layout)
+    n, m, width = len(queries), len(keys), keys.high.shape[1]
+    n_chunks, chunk_size = _chunks(m, n, tiles)
+    totals = keys.squares.new_zeros((n_chunks, m))
+    sums = keys.squares.new_zeros((n_chunks, m, width) if moments else 0)
+    terms = _query_terms(layout, law, log_slope, coefficients)
+    if n and m:
+        kernels.columns[_grid(m, n_chunks, tiles, width, moments)](
+            keys.high,
+            keys.low,
+            keys.points,
+            *_key_terms(layout, law),
+            layout.owner,
+            keys.runs_in(queries),
+            queries.high,
+            queries.low,
+            queries.points,
+            terms.biases,
+            terms.shifts,
+            terms.shares,
+            totals,
+            sums,
+            m,
+            len(keys.squares),
+            n,
+            len(queries.squares),
+            layout.n_near,
+            chunk_size,
+            layout.unit,
+            float(law.numbers(layout.n_near).power + 1.0),
+            **_constants(layout, law, moments, tiles, width),
+        )
+    return _finished_columns(layout, totals.sum(dim=0), sums, terms.unit / _LIFTED)
+
+
+def _key_terms(layout: Layout, law: Law) -> tuple[Tensor, Tensor]:
+    """Biases and weights of the keys in the columns pass."""
+    biases, weights = -layout.keys.squares, layout.key_weights
+    if law.has_support:
+        return biases, 2.0 * _LIFTED * weights
+    if law.code == kernels.GAUSSIAN:
+        return biases + weights, weights
+    return biases, weights + law.numbers(layout.n_near).log_decay
+
+
+class _QueryTerms(NamedTuple):
+    """What the queries bring to the columns pass, a row for each part.
+
+    Attributes
+    ----------
+    biases : Tensor of shape (p, n_padded)
+        What they add to -|q - k|², and for Gaussian weights to the exponent.
+    shifts : Tensor of shape (p, n_padded)
+        Minus log2 of the slopes, lifted.
+    shares : Tensor of shape (p, n_padded)
+        Coefficients, as shares of the largest.
+    unit : Tensor
+        That one, a number.
+    """
+
+    biases: Tensor
+    shifts: Tensor
+    shares: Tensor
+    unit: Tensor
+
+
+def _query_terms(
+    layout: Layout, law: Law, log_slope: Tensor, coefficients: Tensor
+) -> _QueryTerms:
+    order, size = layout.queries.order, len(layout.queries.squares)
+    log_slope, coefficients = (each.index_select(1, order) for each in (log_slope, coefficients))
+    # A part without any weight has nothing to share out, whatever the model asks for.
+    nothing = torch.isneginf(log_slope)
+    coefficients = torch.where(nothing, 0.0, coefficients)
+    if law.has_support:
+        scale = torch.exp(layout.weight_peak - torch.where(nothing, 0.0, log_slope))
+        coefficients = coefficients * scale
+    shifts = padded(torch.where(nothing, -torch.inf, kernels.LIFT - LOG2E * log_slope), size)
+    largest = coefficients.abs().amax() if coefficients.numel() else coefficients.sum()
+    unit = torch.where(largest > 0, largest, 1.0)
+    biases = _query_biases(layout, law).expand(len(shifts), size).contiguous()
+    if law.code == kernels.GAUSSIAN:
+        biases = biases.double() + shifts
+    tensors = biases, shifts, padded(coefficients / unit, size)
+    return _QueryTerms(*(each.to(layout.dtype) for each in tensors), unit)
+
+
+def _finished_columns(
+    layout: Layout, total: Tensor, sums: Tensor, unit: Tensor
+) -> tuple[Tensor, Tensor]:
+    """In the caller's order, scale and coordinates."""
+    total = total.double() * unit
+    moment = total.new_empty((len(total), 0), dtype=layout.dtype)
+    if sums.numel():
+        scale = (unit / layout.column_scale).to(layout.dtype)
+        moment = sums.sum(dim=0)[..., : layout.n_dims] * scale
+        moment += total[:, None].to(layout.dtype) * layout.center.to(layout.dtype)
+    return layout.keys.unsort(total, 0), layout.keys.unsort(moment, 0)
