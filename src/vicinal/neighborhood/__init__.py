@@ -53,7 +53,7 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
 
 from vicinal.neighborhood.abilities import Abilities, Workload
 from vicinal.neighborhood.classes import class_log_masses
-from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine
+from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine, placed
 from vicinal.neighborhood.laws import (
     COMPACT,
     GAUSSIAN,
@@ -91,6 +91,7 @@ __all__ = [
     "gram",
     "law_named",
     "log_shares",
+    "placed",
     "scatter",
     "symmetric_scatter",
     "times",

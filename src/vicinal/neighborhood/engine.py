@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from vicinal.compiling import is_disabled
 from vicinal.neighborhood.abilities import Abilities, Workload, is_compiled
+from vicinal.neighborhood.arrays import Array
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 
-__all__ = ["ENGINES", "Engine", "Workload", "choose_engine"]
+__all__ = ["ENGINES", "Engine", "Workload", "choose_engine", "placed"]
 
 
 class Engine(Protocol):
@@ -24,6 +25,10 @@ class Engine(Protocol):
 
     An engine may keep what it built for a `Pairs` and use it again when the very same object
     comes back: whoever changes points makes a new one.
+
+    An engine that computes on a device of its own has one more method, ``place(array)``: the array
+    there, and what is there already as it is (`placed`). It takes arrays that are there and those
+    of NumPy; what it returns is where its arguments were.
     """
 
     name: str
@@ -68,6 +73,24 @@ class Engine(Protocol):
             Without them `ColumnSums.moment` has width 0.
         """
         ...
+
+
+def placed(engine: Engine, array: Array) -> Array:
+    """The array where the engine computes: what is looked at many times is sent there once.
+
+    Parameters
+    ----------
+    engine : Engine
+    array : array
+        NumPy's, or one that is there already.
+
+    Returns
+    -------
+    array
+        The one that was given, where the engine computes with NumPy's.
+    """
+    place = getattr(engine, "place", None)
+    return array if place is None else place(array)
 
 
 @dataclass(frozen=True)
