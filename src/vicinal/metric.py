@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.inputs.pairs import split_pairs
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_projection
 from vicinal.neighborhood import gram, times
 from vicinal.neighborhood.threads import on_own_threads
@@ -77,6 +78,7 @@ class MahalanobisMixin:
         check_is_fitted(self)
         return gram(self.components_, self.components_)
 
+    @answers_in_kind
     @on_own_threads
     def pair_distance(self, pairs: Any, X: Any = None) -> NDArray:
         """Learned distance between the two points of each pair.
@@ -163,6 +165,7 @@ class MahalanobisMixin:
 class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MahalanobisMixin):
     """A transformer by `components_`, which keeps the precision of its input."""
 
+    @answers_in_kind
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
         """Project points.

@@ -17,6 +17,7 @@ from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
 from vicinal.inputs.points import LabeledPoints
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_reach
 from vicinal.metric import LinearMapMixin
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
@@ -346,6 +347,7 @@ class NeighborhoodComponents(
         self.verbose = verbose
 
     @with_callbacks
+    @answers_in_kind
     @on_own_threads
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -416,6 +418,7 @@ class NeighborhoodComponents(
         return engine
 
     @available_if(check_streaming)
+    @answers_in_kind
     @on_own_threads
     def partial_fit(
         self,
@@ -522,6 +525,7 @@ class NeighborhoodComponents(
         rule = Classifier.of(projected, objective, logit, choice.scale, choice.calibration)
         return {**attributes, "_classifier": rule}
 
+    @answers_in_kind
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probability of each class: its share in the soft neighborhood, weighed by the prior.
 
@@ -536,6 +540,7 @@ class NeighborhoodComponents(
         """
         return np.exp(self._log_probabilities(X))
 
+    @answers_in_kind
     def predict(self, X: ArrayLike) -> NDArray:
         """Most probable class of each point (the NCA rule).
 

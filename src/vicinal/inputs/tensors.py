@@ -1,0 +1,63 @@
+"""Tensors in, tensors out: what methods of estimators do with arrays that are not NumPy's.
+
+As for scikit-learn's own estimators, somebody has to say that arrays are to be taken as they are,
+``sklearn.set_config(array_api_dispatch=True)``, and all that a method returns is of the library
+and on the device of `X`. What is learned is kept in NumPy's arrays: a model can be saved, and used
+where there is no device.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn import get_config
+
+from vicinal.neighborhood.arrays import Array, on_host, placed_like
+from vicinal.neighborhood.devices import data_on, device_of
+
+__all__ = ["answers_in_kind"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Kinds of values that all libraries have; there are no tensors of text.
+_NUMBERS = "biuf"
+
+
+def answers_in_kind(method: Function) -> Function:
+    """A method of an estimator that answers tensors with tensors where scikit-learn is told to.
+
+    It sees arrays of the host, and the engines it chooses know where the data are: preparations are
+    made on the host, and what a fit looks at many times is sent to the device once.
+    """
+
+    @wraps(method)
+    def converts(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = args[0] if args else kwargs.get("X", kwargs.get("pairs"))
+        if not get_config()["array_api_dispatch"]:
+            return method(self, *args, **kwargs)
+        args = tuple(map(_as_numpy, args))
+        kwargs = {name: _as_numpy(value) for name, value in kwargs.items()}
+        if not _is_tensor(given):
+            return method(self, *args, **kwargs)
+        with data_on(device_of(given)):
+            return _like(given, method(self, *args, **kwargs))
+
+    return converts  # type: ignore[return-value]
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "__dlpack_device__") and not isinstance(value, np.ndarray | np.generic)
+
+
+def _as_numpy(value: Any) -> Any:
+    return on_host(value) if _is_tensor(value) else value
+
+
+def _like(given: Array, found: Any) -> Any:
+    """Arrays of numbers as tensors where the given one is; anything else as it is."""
+    if isinstance(found, tuple):
+        return tuple(_like(given, part) for part in found)
+    if isinstance(found, np.ndarray) and found.dtype.kind in _NUMBERS:
+        return placed_like(found, given)
+    return found
