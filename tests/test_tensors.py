@@ -18,7 +18,7 @@ from vicinal import (
 )
 from vicinal.inputs.tensors import answers_in_kind
 from vicinal.neighborhood import Workload
-from vicinal.neighborhood.devices import device_of
+from vicinal.neighborhood.arrays import device_of
 
 torch = pytest.importorskip("torch")
 

@@ -17,12 +17,12 @@ from sklearn.exceptions import ConvergenceWarning
 from vicinal.fitting.draws import DrawState
 from vicinal.fitting.ending import Ending, Reason
 from vicinal.fitting.forecast import SEEN, likely_last
-from vicinal.fitting.numbers import Number, norm, number, numbers
+from vicinal.fitting.numbers import Number, norm, numbers
 from vicinal.fitting.outcome import FitState, Outcome
 from vicinal.fitting.progress import display_of
 from vicinal.fitting.solver import Solver, State
 from vicinal.fitting.update import Update, arrived
-from vicinal.neighborhood.arrays import Array
+from vicinal.neighborhood.arrays import Array, as_number
 
 __all__ = ["Callback", "Validation", "few_updates", "run", "warn_of_surprise", "warn_user"]
 
@@ -228,7 +228,7 @@ class _Record:
             iteration = last.iteration + 1
             step = norm(parameters - last.parameters)
         score = self._score(iteration, parameters)
-        objective = number(objective)
+        objective = as_number(objective)
         if self.tol is not None:  # who looks for convergence has to wait for numbers
             objective, step = numbers([objective, step])
         elapsed = time.perf_counter() - self.began

@@ -10,7 +10,7 @@ import numpy as np
 
 from vicinal.neighborhood.arrays import Array, is_numpy, namespace, on_host
 
-__all__ = ["Number", "in_doubles", "norm", "number", "numbers"]
+__all__ = ["Number", "in_doubles", "norm", "numbers"]
 
 # A float, or an array without dimensions.
 Number = float | Array
@@ -21,11 +21,6 @@ def norm(array: Array) -> Number:
     if is_numpy(array):
         return float(np.linalg.norm(array))
     return namespace(array).linalg.vector_norm(array)
-
-
-def number(value: Number) -> Number:
-    """A float, or what is to come from a device as it is."""
-    return float(value) if is_numpy(value) else value
 
 
 def numbers(values: Sequence[Number]) -> list[float]:

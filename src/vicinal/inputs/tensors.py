@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn import get_config
 
-from vicinal.neighborhood.arrays import Array, on_host, placed_like
-from vicinal.neighborhood.devices import data_on, device_of
+from vicinal.neighborhood.arrays import Array, device_of, on_host, placed_like
+from vicinal.neighborhood.devices import data_on
 
 __all__ = ["answers_in_kind"]
 

@@ -49,9 +49,12 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
 * **Determinism**: tiles and the order of merging do not depend on the number
   of threads; neither does a single bit of the result.
 * **Self** is left out by position, never by zero distance.
+* **Arrays stay where they are**: NumPy's in, NumPy's out; tensors in, tensors on their device out.
+  Engines that compute with NumPy take those in the host's memory (`hosted.py`).
 """
 
 from vicinal.neighborhood.abilities import Abilities, Workload
+from vicinal.neighborhood.arrays import namespace
 from vicinal.neighborhood.classes import class_log_masses
 from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine, placed
 from vicinal.neighborhood.laws import (
@@ -65,8 +68,8 @@ from vicinal.neighborhood.laws import (
 )
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 from vicinal.neighborhood.products import gram, times
-from vicinal.neighborhood.scatter import diagonal_scatter, scatter, symmetric_scatter
-from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums, log_shares
+from vicinal.neighborhood.scatter import diagonal_scatter, pulls, scatter, symmetric_scatter
+from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums, log_shares, log_sum
 
 __all__ = [
     "COMPACT",
@@ -91,7 +94,10 @@ __all__ = [
     "gram",
     "law_named",
     "log_shares",
+    "log_sum",
+    "namespace",
     "placed",
+    "pulls",
     "scatter",
     "symmetric_scatter",
     "times",

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from vicinal.neighborhood.devices import current_device, device_of
+from vicinal.neighborhood.arrays import device_of, dtype_of
+from vicinal.neighborhood.devices import current_device
 from vicinal.neighborhood.laws import GAUSSIAN, Law
 from vicinal.neighborhood.pairs import Pairs
 
@@ -105,6 +104,5 @@ def is_compiled(law: Law) -> bool:
 def work_of(pairs: Pairs, law: Law) -> Workload:
     """One evaluation of a law over pairs."""
     n, m, _ = pairs.shape
-    dtype = np.result_type(pairs.queries, pairs.keys).name
-    device = device_of(pairs.queries)
+    dtype, device = dtype_of(pairs.queries, pairs.keys), device_of(pairs.queries)
     return Workload(n, m, pairs.near.stop, law=law, dtype=dtype, device=device)

@@ -4,17 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from vicinal.neighborhood.arrays import Array, is_numpy
-
-__all__ = ["current_device", "data_on", "device_of"]
+__all__ = ["current_device", "data_on"]
 
 # Of the estimator or function that computes.
 _device: ContextVar[str] = ContextVar("device", default="cpu")
-
-
-def device_of(array: Array) -> str:
-    """The kind of device that holds an array: "cpu", "cuda"."""
-    return "cpu" if is_numpy(array) else str(getattr(array.device, "type", array.device))
 
 
 @contextmanager
