@@ -10,7 +10,7 @@ import numpy as np
 
 from vicinal.neighborhood.arrays import Array, is_numpy, namespace, on_host
 
-__all__ = ["Number", "in_doubles", "norm", "numbers"]
+__all__ = ["Number", "average", "in_doubles", "norm", "numbers"]
 
 # A float, or an array without dimensions.
 Number = float | Array
@@ -28,6 +28,15 @@ def numbers(values: Sequence[Number]) -> list[float]:
     waiting = [in_doubles(value) for value in values if not is_numpy(value)]
     arrived = iter(on_host(namespace(*waiting).stack(waiting)).tolist() if waiting else ())
     return [float(value) if is_numpy(value) else next(arrived) for value in values]
+
+
+def average(values: Array, weights: Array | None = None) -> Number:
+    """Mean of values, each counted as often as its weight says."""
+    if is_numpy(values):
+        return float(np.average(values, weights=weights))
+    if weights is None:
+        return values.mean()
+    return (values * weights).sum() / weights.sum()
 
 
 def in_doubles(array: Array) -> Array:

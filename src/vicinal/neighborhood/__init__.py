@@ -56,7 +56,7 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
 from vicinal.neighborhood.abilities import Abilities, Workload
 from vicinal.neighborhood.arrays import namespace
 from vicinal.neighborhood.classes import class_log_masses
-from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine, placed
+from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine, has_place, placed
 from vicinal.neighborhood.laws import (
     COMPACT,
     GAUSSIAN,
@@ -92,6 +92,7 @@ __all__ = [
     "class_log_masses",
     "diagonal_scatter",
     "gram",
+    "has_place",
     "law_named",
     "log_shares",
     "log_sum",

@@ -11,7 +11,7 @@ from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 
-__all__ = ["ENGINES", "Engine", "Workload", "choose_engine", "placed"]
+__all__ = ["ENGINES", "Engine", "Workload", "choose_engine", "has_place", "placed"]
 
 
 class Engine(Protocol):
@@ -89,8 +89,12 @@ def placed(engine: Engine, array: Array) -> Array:
     array
         The one that was given, where the engine computes with NumPy's.
     """
-    place = getattr(engine, "place", None)
-    return array if place is None else place(array)
+    return engine.place(array) if has_place(engine) else array  # type: ignore[attr-defined]
+
+
+def has_place(engine: Engine) -> bool:
+    """Whether an engine computes elsewhere than with NumPy's arrays."""
+    return hasattr(engine, "place")
 
 
 @dataclass(frozen=True)
