@@ -37,7 +37,6 @@ from vicinal.nca.recipe import Recipe
 from vicinal.neighborhood import Engine, placed
 from vicinal.neighborhood.arrays import (
     Array,
-    as_number,
     is_numpy,
     namespace,
     on_host,
@@ -102,13 +101,13 @@ class Coordinates:
             return B
         return np.append(B.ravel(), self.logit * self.logit_unit)
 
-    def unpack(self, parameters: Array) -> tuple[Array, Number]:
+    def unpack(self, parameters: Array) -> tuple[Array, float]:
         """The map A and the logit of β."""
         if not self.logit_unit:
             return parameters @ self.P, self.logit
         return (
             parameters[:-1].reshape(self.shape) @ self.P,
-            as_number(parameters[-1]) / self.logit_unit,
+            float(parameters[-1]) / self.logit_unit,
         )
 
     def gradient(self, in_map: Array, in_logit: Number) -> Array:
@@ -322,7 +321,7 @@ class NeighborhoodProblem:
         (batch,) = in_place(self.engine, fixed)
         return lambda parameters: float(self._evaluated(parameters, batch)[0])
 
-    def _unpacked(self, parameters: Array, beside: LabeledPoints) -> tuple[Array, Number]:
+    def _unpacked(self, parameters: Array, beside: LabeledPoints) -> tuple[Array, float]:
         """Map and logit of β, where some points are."""
         if is_numpy(beside.X):
             return self.coordinates.unpack(on_host(parameters))
