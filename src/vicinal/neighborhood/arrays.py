@@ -19,6 +19,7 @@ __all__ = [
     "is_numpy",
     "namespace",
     "on_host",
+    "ones",
     "placed_like",
     "positions",
     "totals",
@@ -32,17 +33,20 @@ _NUMPY = (np.ndarray, np.generic, int, float, NoneType)
 
 def is_numpy(*arrays: Array) -> bool:
     """Whether all of them, but for those that are None or plain numbers, are NumPy's."""
-    return all(isinstance(array, _NUMPY) for array in arrays)
+    # Not all(...): small fits ask so often that a generator would be felt.
+    for array in arrays:  # noqa: SIM110
+        if not isinstance(array, _NUMPY):
+            return False
+    return True
 
 
 def namespace(*arrays: Array) -> ModuleType:
     """The module whose functions take these arrays, by the standard for arrays in Python."""
-    for array in arrays:
-        if not isinstance(array, _NUMPY):
-            from array_api_compat import array_namespace
+    if is_numpy(*arrays):
+        return np
+    from array_api_compat import array_namespace
 
-            return array_namespace(*(each for each in arrays if not isinstance(each, _NUMPY)))
-    return np
+    return array_namespace(*(array for array in arrays if not is_numpy(array)))
 
 
 def on_host(array: Array) -> NDArray:
@@ -91,6 +95,14 @@ def positions(reference: Array) -> Array:
     if is_numpy(reference):
         return np.arange(len(reference))
     return namespace(reference).arange(len(reference), device=reference.device)
+
+
+def ones(reference: Array) -> Array:
+    """A one for each row of an array, in its precision on its device; NumPy's in float64."""
+    if is_numpy(reference):
+        return np.ones(len(reference))
+    xp = namespace(reference)
+    return xp.ones(len(reference), dtype=reference.dtype, device=reference.device)
 
 
 def totals(labels: Array, weights: Array | None, n_classes: int) -> Array:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,9 @@ class Pairs:
         n_near: int | None = None,
     ) -> "Pairs":
         """Every point against every other one: leave-one-out over a single set."""
-        return cls(points, points, labels, labels, key_log_weights, positions(points), n_near)
+        pairs = cls(points, points, labels, labels, key_log_weights, n_near=n_near)
+        object.__setattr__(pairs, "own", positions(points))  # nothing in it needs to be checked
+        return pairs
 
     @cached_property
     def on_host(self) -> "Pairs":
@@ -104,7 +107,8 @@ class Pairs:
         arrays = {name: value for name, value in vars(self).items() if name in _ARRAYS}
         # One view of an array that stands in two places: engines ask whether both are the same.
         views = {id(array): on_host(array) for array in arrays.values() if array is not None}
-        return replace(self, **{name: views.get(id(array)) for name, array in arrays.items()})
+        found: dict[str, Any] = {name: views.get(id(array)) for name, array in arrays.items()}
+        return replace(self, **found)
 
     @property
     def n_parts(self) -> int:

@@ -34,7 +34,7 @@ def log_shares(log_mass: Array, axis: int) -> Array:
     xp = namespace(log_mass)
     peak = xp.max(log_mass, axis=axis, keepdims=True)
     apart = log_mass - xp.where(peak == -np.inf, 0.0, peak)
-    total = xp.sum(xp.exp(apart), axis=axis, keepdims=True)
+    total = xp.exp(apart).sum(axis=axis, keepdims=True)
     return apart - xp.log(xp.where(total > 0, total, 1.0))
 
 
@@ -45,7 +45,7 @@ def log_sum(log_mass: Array, axis: int) -> Array:
     xp = namespace(log_mass)
     peak = xp.max(log_mass, axis=axis, keepdims=True)
     base = xp.where(peak == -np.inf, 0.0, peak)
-    return xp.log(xp.sum(xp.exp(log_mass - base), axis=axis)) + xp.squeeze(base, axis=axis)
+    return xp.log(xp.exp(log_mass - base).sum(axis=axis)) + xp.squeeze(base, axis=axis)
 
 
 @dataclass(frozen=True)
