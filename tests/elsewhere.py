@@ -23,7 +23,7 @@ class Waits:
     """Counts values that the host reads from tensors, but for those that the engine reads."""
 
     def __init__(self):
-        self.readings = []
+        self.readings, self.sizes = [], []
         self.is_inside = False
 
     def __len__(self):
@@ -48,6 +48,7 @@ def counted_waits(monkeypatch):
         def read(tensor, *args, **options):
             if not waits.is_inside:
                 waits.readings.append(name)
+                waits.sizes.append(0 if name == "__array__" else tensor.numel())  # "cpu" came first
             with waits.inside():  # one reading may use another
                 return original(tensor, *args, **options)
 

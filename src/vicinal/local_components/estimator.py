@@ -272,6 +272,9 @@ class LocalComponents(
 
     At least one direction is local, even where all look Gaussian.
 
+    Tensors (of torch, under ``sklearn.set_config(array_api_dispatch=True)``) are answered
+    with tensors on their device. Fitted attributes are NumPy's arrays.
+
     `sample_weight` counts copies: weight k is the same as k rows. Only rules for the
     covariance count rows as SciPy does, by their effective number (Σw)² / Σw².
 

@@ -255,6 +255,9 @@ class NeighborhoodComponents(
     Points held back for early stopping take part in predictions. Folds are the
     same in every fit; rows that are equal share one.
 
+    Tensors (of torch, under ``sklearn.set_config(array_api_dispatch=True)``) are answered
+    with tensors on their device. Fitted attributes are NumPy's arrays.
+
     A class with a single member can never be picked by its own: such a point
     counts 0 under ``objective="accuracy"``; ``objective="log"`` refuses it.
 
