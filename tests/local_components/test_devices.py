@@ -10,11 +10,11 @@ torch = pytest.importorskip("torch")
 from elsewhere import Elsewhere, counted_waits  # noqa: E402
 
 from vicinal import LocalComponents, ModeClustering  # noqa: E402
+from vicinal.fitting import Draws  # noqa: E402
 from vicinal.inputs.points import WeightedPoints  # noqa: E402
 from vicinal.local_components.equations import Form  # noqa: E402
 from vicinal.local_components.frame import GlobalFrame  # noqa: E402
 from vicinal.local_components.learning import Batching, LocalProblem, Penalty  # noqa: E402
-from vicinal.fitting import Draws  # noqa: E402
 from vicinal.neighborhood import ENGINES  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped before convergence")
