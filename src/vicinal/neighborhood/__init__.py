@@ -68,7 +68,13 @@ from vicinal.neighborhood.laws import (
 )
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 from vicinal.neighborhood.products import gram, times
-from vicinal.neighborhood.scatter import diagonal_scatter, pulls, scatter, symmetric_scatter
+from vicinal.neighborhood.scatter import (
+    diagonal_scatter,
+    key_pulls,
+    query_pulls,
+    scatter,
+    symmetric_scatter,
+)
 from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums, log_shares, log_sum
 
 __all__ = [
@@ -92,11 +98,12 @@ __all__ = [
     "class_log_masses",
     "diagonal_scatter",
     "gram",
+    "key_pulls",
     "law_named",
     "log_shares",
     "log_sum",
     "namespace",
-    "pulls",
+    "query_pulls",
     "scatter",
     "symmetric_scatter",
     "times",
