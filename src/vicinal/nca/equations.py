@@ -135,8 +135,8 @@ class Response(NamedTuple):
     signed : array of shape (2, n)
         Derivatives in the log masses of both parts.
     coefficients : array of shape (2, n)
-        Row sums of C in each part: the gradient in Z is twice its `pulls`, that in A twice its
-        `scatter`.
+        Row sums of C in each part: the gradient in Z is twice its pulls, that in A twice its
+        scatter (`neighborhood/scatter.py`).
     """
 
     value: Array
@@ -332,7 +332,7 @@ def _parts(
         same = in_dtype_of(kernel, _log_share_of_others(counts, pairs, queries))
         factor = xp.stack([factor[DIFFERENT], same])
     if queries.weights is not None and pairs.own is not None:
-        copies = in_dtype_of(kernel, _log_copies(objective, counts, pairs, queries))
+        copies = in_dtype_of(kernel, _log_copies(objective, counts, pairs.own, queries))
         kernel = xp.stack([kernel[DIFFERENT], xp.logaddexp(kernel[SAME], copies)])
     if gaussian is None:
         total = kernel + factor
@@ -345,10 +345,10 @@ def _parts(
 
 
 def _log_copies(
-    objective: Objective, counts: Array | None, pairs: Pairs, queries: LabeledPoints
+    objective: Objective, counts: Array | None, own: Array, queries: LabeledPoints
 ) -> Array:
     """Log mass of a query's further copies among the keys, at distance 0, where k = 1."""
-    further = namespace(queries.weights).where(pairs.own >= 0, queries.weights - 1.0, 0.0)
+    further = namespace(queries.weights).where(own >= 0, queries.counts - 1.0, 0.0)
     if counts is None:
         return _log(further)
     return _log(further) + class_log_weights(objective, counts)[queries.labels]

@@ -68,7 +68,13 @@ from vicinal.neighborhood.laws import (
 )
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 from vicinal.neighborhood.products import gram, times
-from vicinal.neighborhood.scatter import diagonal_scatter, pulls, scatter, symmetric_scatter
+from vicinal.neighborhood.scatter import (
+    diagonal_scatter,
+    key_pulls,
+    query_pulls,
+    scatter,
+    symmetric_scatter,
+)
 from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums, log_shares, log_sum
 
 __all__ = [
@@ -93,12 +99,13 @@ __all__ = [
     "diagonal_scatter",
     "gram",
     "has_place",
+    "key_pulls",
     "law_named",
     "log_shares",
     "log_sum",
     "namespace",
     "placed",
-    "pulls",
+    "query_pulls",
     "scatter",
     "symmetric_scatter",
     "times",

@@ -12,13 +12,11 @@ from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.products import combined, gram, weighted_products
 from vicinal.neighborhood.sums import ColumnSums, Rows
 
-__all__ = ["diagonal_scatter", "pulls", "scatter", "symmetric_scatter"]
+__all__ = ["diagonal_scatter", "key_pulls", "query_pulls", "scatter", "symmetric_scatter"]
 
 
-def pulls(
-    pairs: Pairs, rows: Rows, coefficients: Array, columns: ColumnSums
-) -> tuple[Array, Array]:
-    """What pairs do to every projected point: half the gradient of Σ_ij C_ij |z_i - z_j|² in it.
+def query_pulls(pairs: Pairs, rows: Rows, coefficients: Array) -> Array:
+    """What pairs do to every query: half the gradient of Σ_ij C_ij |z_i - z_j|² in z_i.
 
     Parameters
     ----------
@@ -27,19 +25,31 @@ def pulls(
         Finished rows pass over `pairs`.
     coefficients : array of shape (p, n)
         Row sums of C within each part.
-    columns : ColumnSums
-        Columns pass with the same coefficients.
 
     Returns
     -------
-    of_queries : array of shape (n, d)
-        Σ_j C_ij (z_i - z_j) = r ∘ Z_q - C Z_k.
-    of_keys : array of shape (m, d)
-        Σ_i C_ij (z_j - z_i) = c ∘ Z_k - Cᵀ Z_q.
+    array of shape (n, d)
+        Σ_j C_ij (z_i - z_j), r ∘ Z_q - C Z_k.
     """
     row_moment = combined(coefficients, rows.centroid)
-    of_queries = coefficients.sum(axis=0)[:, None] * pairs.queries - row_moment
-    return of_queries, columns.total[:, None] * pairs.keys - columns.moment
+    return coefficients.sum(axis=0)[:, None] * pairs.queries - row_moment
+
+
+def key_pulls(pairs: Pairs, columns: ColumnSums) -> Array:
+    """What pairs do to every key: half the gradient of Σ_ij C_ij |z_i - z_j|² in z_j.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    columns : ColumnSums
+        Columns pass with the coefficients C.
+
+    Returns
+    -------
+    array of shape (m, d)
+        Σ_i C_ij (z_j - z_i), c ∘ Z_k - Cᵀ Z_q.
+    """
+    return columns.total[:, None] * pairs.keys - columns.moment
 
 
 def scatter(
@@ -69,7 +79,8 @@ def scatter(
     array of shape (d, D)
         Σ_ij C_ij (z_i - z_j)(x_i - x_j)ᵀ.
     """
-    query_pull, key_pull = pulls(pairs, rows, coefficients, columns)
+    query_pull = query_pulls(pairs, rows, coefficients)
+    key_pull = key_pulls(pairs, columns)
     if key_features is None:
         return _product(query_pull + key_pull, query_features)
     return _product(query_pull, query_features) + _product(key_pull, key_features)
