@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -16,8 +16,8 @@ from vicinal import (
     ModeClustering,
     NeighborhoodComponents,
 )
-from vicinal.inputs.tensors import answers_in_kind
-from vicinal.neighborhood import Workload
+from vicinal.inputs.tensors import answers_in_kind, computes_in_place
+from vicinal.neighborhood import ENGINES, Workload
 from vicinal.neighborhood.arrays import device_of
 
 torch = pytest.importorskip("torch")
@@ -125,3 +125,52 @@ def test_engines_are_chosen_for_the_device_of_the_points(dispatch, monkeypatch):
     assert Asks().fit(X) == ("cpu", "cpu")
     with pytest.raises(ValueError, match='engine="blocked" runs on cpu, and the data are on cuda'):
         NeighborhoodComponents(2, engine="blocked").fit(X_TENSOR, Y_TENSOR)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """Tensors that say they are on another device, and an engine there."""
+    from elsewhere import Elsewhere
+
+    monkeypatch.setitem(ENGINES, "elsewhere", lambda work, tolerance, n_jobs: Elsewhere(n_jobs))
+    monkeypatch.setattr("vicinal.inputs.tensors.device_of", lambda tensor: "cuda")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NeighborhoodComponents(2, max_iter=5, engine="elsewhere"),
+        LocalComponents(covariance="diag", engine="elsewhere"),
+        LocalComponents(gaussian="search", engine="elsewhere"),
+        LatentCoincidence(2, max_iter=3, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_points_on_a_device_are_mapped_there(model, dispatch, elsewhere):
+    expected, found = fitted(model, X, Y), fitted(model, X_TENSOR, Y_TENSOR)
+    assert_array_equal(found.components_, expected.components_)
+    for tensor in (X_TENSOR, X_TENSOR.float()):
+        mapped = found.transform(tensor)
+        assert (type(mapped), mapped.dtype) == (torch.Tensor, tensor.dtype)
+        assert_allclose(mapped.numpy(), expected.transform(X), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="contains NaN"):
+        found.transform(X_TENSOR * torch.nan)
+    with pytest.raises(ValueError, match=r"X reaches .* too far"):
+        found.transform(X_TENSOR * 1e307)
+
+
+def test_classes_of_points_on_a_device(dispatch, elsewhere):
+    model = fitted(NeighborhoodComponents(2, max_iter=5, engine="elsewhere"), X, Y)
+    found = model.predict_proba(X_TENSOR)
+    assert isinstance(found, torch.Tensor)
+    assert_allclose(found.numpy(), model.predict_proba(X), rtol=1e-10)
+    assert_array_equal(model.predict(X_TENSOR).numpy(), model.predict(X))
+
+
+def test_points_of_the_host_are_arrays_to_every_method(dispatch):
+    class Asks:
+        @computes_in_place
+        def transform(self, X):
+            return type(X).__name__
+
+    assert Asks().transform(X_TENSOR) == "ndarray"
