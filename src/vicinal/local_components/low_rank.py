@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from vicinal.fitting.numbers import in_doubles
 from vicinal.local_components.shapes import KernelShape, Shape
 from vicinal.neighborhood import GAUSSIAN, Law, times
-from vicinal.neighborhood.arrays import Array, placed_like
 
 __all__ = [
     "LowRankShape",
@@ -105,7 +103,7 @@ class LowRankShape(KernelShape):
         n_rest = self.n_features - len(self.variances)
         return 0.5 * float(np.log(self.variances).sum() + n_rest * np.log(self.rest))
 
-    def coordinates(self, X: Array) -> Array:
+    def coordinates(self, X: NDArray) -> NDArray:
         """Z = X B, shape (n, d)."""
         return self._function(lambda variances: 1.0 / np.sqrt(variances), X)
 
@@ -118,11 +116,11 @@ class LowRankShape(KernelShape):
         square = factor**2
         return replace(self, variances=square * self.variances, rest=square * self.rest)
 
-    def _function(self, function: Callable[[NDArray], NDArray], X: Array) -> Array:
+    def _function(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
         """X f(Σ) for a function of the variances, shape (n, d)."""
-        rows = in_doubles(X)
+        rows = X.astype(np.float64, copy=False)
         rest = float(function(np.array(self.rest)))
-        along = times(rows, self.directions.T) * placed_like(function(self.variances) - rest, rows)
+        along = times(rows, self.directions.T) * (function(self.variances) - rest)
         return rest * rows + times(along, self.directions)
 
 

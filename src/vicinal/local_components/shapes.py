@@ -9,18 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import norm, svd
 
-from vicinal.fitting.numbers import in_doubles
 from vicinal.neighborhood import (
     GAUSSIAN,
     Law,
     Pairs,
     Rows,
     diagonal_scatter,
-    namespace,
     symmetric_scatter,
     times,
 )
-from vicinal.neighborhood.arrays import Array, on_host, placed_like
 
 __all__ = ["DiagonalShape", "KernelShape", "Shape"]
 
@@ -84,8 +81,8 @@ class KernelShape(ABC):
         """log |det F|."""
 
     @abstractmethod
-    def coordinates(self, X: Array) -> Array:
-        """Z = X B, shape (n, d), where the points are."""
+    def coordinates(self, X: NDArray) -> NDArray:
+        """Z = X B, shape (n, d)."""
 
     @abstractmethod
     def points(self, Z: NDArray) -> NDArray:
@@ -99,10 +96,10 @@ class KernelShape(ABC):
     def widened(self, factor: float) -> Self:
         """Kernels so many times as wide; Gaussian directions stay as they are."""
 
-    def scatter(self, pairs: Pairs, rows: Rows, shares: Array, column_totals: Array) -> NDArray:
-        """Weighted scatter of differences of points, shape (d, d), on the host: shapes are."""
+    def scatter(self, pairs: Pairs, rows: Rows, shares: NDArray, column_totals: NDArray) -> NDArray:
+        """Weighted scatter of differences of points, shape (d, d)."""
         outer = self.unit * self.factor
-        C = outer @ on_host(symmetric_scatter(pairs, rows, shares, column_totals)) @ outer.T
+        C = outer @ symmetric_scatter(pairs, rows, shares, column_totals) @ outer.T
         return 0.5 * (C + C.T)
 
     def penalty(self, local: NDArray, wide: NDArray) -> float:
@@ -123,13 +120,13 @@ class KernelShape(ABC):
         """What round coordinates are divided by for the law: √2 for exp(-s)."""
         return float(np.sqrt(self.law.squared_width))
 
-    def for_law(self, X: Array) -> Array:
+    def for_law(self, X: NDArray) -> NDArray:
         """Round coordinates in which kernels are k(s), shape (n, d)."""
         return self.coordinates(X) / self.unit
 
-    def log_gaussian(self, Z: Array) -> Array:
+    def log_gaussian(self, Z: NDArray) -> NDArray:
         """Exponent of the Gaussian part, -½ |B_Gᵀ (x - μ)|², shape (n,)."""
-        return -0.5 * namespace(Z).square(Z[:, self.n_local :]).sum(axis=1)
+        return -0.5 * np.square(Z[:, self.n_local :]).sum(axis=1)
 
 
 @dataclass(frozen=True)
@@ -216,9 +213,9 @@ class Shape(KernelShape):
         """log |det F|."""
         return float(np.linalg.slogdet(self.balanced)[1] + np.log(self.units).sum())
 
-    def coordinates(self, X: Array) -> Array:
+    def coordinates(self, X: NDArray) -> NDArray:
         """Z = X B, shape (n, d)."""
-        return times(in_doubles(X), self.inverse.T)
+        return times(X.astype(np.float64, copy=False), self.inverse.T)
 
     def points(self, Z: NDArray) -> NDArray:
         """X = Z Fᵀ, shape (n, d)."""
@@ -300,9 +297,9 @@ class DiagonalShape(KernelShape):
         """log |det F|."""
         return float(np.log(self.widths).sum())
 
-    def coordinates(self, X: Array) -> Array:
+    def coordinates(self, X: NDArray) -> NDArray:
         """Z = X B, shape (n, d)."""
-        return in_doubles(X) / placed_like(self.widths, X)
+        return X.astype(np.float64, copy=False) / self.widths
 
     def points(self, Z: NDArray) -> NDArray:
         """X = Z Fᵀ, shape (n, d)."""
@@ -316,10 +313,10 @@ class DiagonalShape(KernelShape):
         """Kernels so many times as wide."""
         return replace(self, widths=factor * self.widths)
 
-    def scatter(self, pairs: Pairs, rows: Rows, shares: Array, column_totals: Array) -> NDArray:
-        """The diagonal of a weighted scatter of differences of points, shape (d,), on the host."""
+    def scatter(self, pairs: Pairs, rows: Rows, shares: NDArray, column_totals: NDArray) -> NDArray:
+        """The diagonal of the weighted scatter of differences of points, shape (d,)."""
         outer = np.square(self.unit * self.widths)
-        return outer * on_host(diagonal_scatter(pairs, rows, shares, column_totals))
+        return outer * diagonal_scatter(pairs, rows, shares, column_totals)
 
     def penalty(self, local: NDArray, wide: NDArray) -> float:
         """½ tr Σ⁻¹ N for variances N that are added to those of the kernels, shape (d,)."""
