@@ -27,7 +27,7 @@ from vicinal.local_components.equations import (
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine, has_place
-from vicinal.neighborhood.arrays import Array, is_numpy, on_host, placed_like, positions
+from vicinal.neighborhood.arrays import Array, is_numpy, placed_like, positions
 
 __all__ = [
     "Batching",
@@ -214,9 +214,8 @@ class LocalProblem:
         shape = self.form.shape(scatter)
         found = expected_scatter(shape, self.engine, queries, keys, own, self.copies_count)
         penalty = shape.penalty(self._local_penalty, self._global_penalty)
-        value = float(found.log_likelihood) - self.frame.log_volume - penalty
-        # All that comes from where the engine computes; eigenvectors are found here.
-        learned = 0.0 if self.penalty.is_all else on_host(found.scatter)
+        value = found.log_likelihood - self.frame.log_volume - penalty
+        learned = 0.0 if self.penalty.is_all else found.scatter
         return value, self.form.restrict(learned + self._local_penalty)
 
     def _drawn(

@@ -72,5 +72,4 @@ def _gain(problem: LocalProblem, scatter: NDArray, judges: NDArray) -> float:
     """Mean leave-one-out log-likelihood of some points."""
     keys, shape = problem.white, problem.form.shape(scatter)
     own = placed_like(judges, keys.X)
-    found = leave_one_out(shape, problem.engine, keys[own], keys, own, problem.copies_count)
-    return float(found)
+    return leave_one_out(shape, problem.engine, keys[own], keys, own, problem.copies_count)
