@@ -112,35 +112,50 @@ def test_the_offset_of_sgd_is_searched_there():
     assert_alike(expected, found, rtol=1e-4)
 
 
-def problem_of(engine, n, **parameters):
+def problem_of(engine, n, weights=None, **parameters):
     """The problem, the recipe, the start and the check of a fit, as the estimator makes them."""
     data, labels = DIGITS[:n].astype(np.float32), CLASSES[:n]
     model = NeighborhoodComponents(2, solver="adam", batch_size=100, max_iter=40, **parameters)
     model.classes_ = np.unique(labels)
     recipe, rng = choose_recipe(model, n), np.random.default_rng(0)
-    rows, held = training_set(model, data, labels, None, recipe, rng)
+    rows, held = training_set(model, data, labels, weights, recipe, rng)
     ready = prepare(model, rows, 2, recipe, rng)
     problem = ready.problem(engine, 1e-3)
     return problem, recipe, ready.start, problem.validation(held, recipe, None, rng), rng
 
 
-def outcome_of(engine, n=400, **options):
-    problem, recipe, start, validation, rng = problem_of(engine, n, validation_every=10)
+def outcome_of(engine, n=400, callbacks=(), **parameters):
+    problem, recipe, start, validation, rng = problem_of(
+        engine, n, validation_every=10, **parameters
+    )
     solver = problem.solver(recipe, start, validation, rng)
-    options |= {"max_iter": recipe.max_iter, "tol": None, "scheduled": True}
+    options = {"max_iter": recipe.max_iter, "tol": None, "scheduled": True, "callbacks": callbacks}
     return run(solver, problem.start(recipe, start), validation=validation, **options)
 
 
-def test_no_update_waits_for_the_device(monkeypatch):
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"batching": "stochastic"},
+        {"objective": "log"},
+        {"prior": "uniform"},
+        {"weights": np.arange(400) % 3 + 1.0},
+        {"weights": np.arange(400) % 3 + 1.0, "prior": "uniform", "kernel": "student"},
+    ],
+    ids=lambda parameters: ", ".join(parameters) or "plain",
+)
+def test_no_update_waits_for_the_device(parameters, monkeypatch):
     """Between two checks of held-back points nothing comes to the host, but to the engine."""
     seen = []
     with counted_waits(monkeypatch) as waits:
-        found = outcome_of(Elsewhere(), callbacks=[lambda update: seen.append(len(waits))])
+        listen = [lambda update: seen.append(len(waits))]
+        found = outcome_of(Elsewhere(), callbacks=listen, **parameters)
     assert isinstance(found.parameters, torch.Tensor)
     checks = np.diff(seen, prepend=0)
     assert_array_equal(np.flatnonzero(checks), [0, 10, 20, 30, 40])
     assert set(checks) == {0, 1}  # a number each
-    expected = outcome_of(BlockedEngine(compiled=False))
+    expected = outcome_of(BlockedEngine(compiled=False), **parameters)
     assert_allclose(found.parameters.numpy(), expected.parameters, rtol=1e-3, atol=1e-3)
 
 
