@@ -10,8 +10,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.inputs.pairs import split_pairs
+from vicinal.inputs.tensors import answers_in_kind, computes_in_place, float_dtypes
 from vicinal.inputs.units import check_projection
 from vicinal.neighborhood import gram, times
+from vicinal.neighborhood.arrays import Array
 from vicinal.neighborhood.threads import on_own_threads
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ class MahalanobisMixin:
         check_is_fitted(self)
         return gram(self.components_, self.components_)
 
+    @answers_in_kind
     @on_own_threads
     def pair_distance(self, pairs: Any, X: Any = None) -> NDArray:
         """Learned distance between the two points of each pair.
@@ -155,7 +158,7 @@ class MahalanobisMixin:
         """A matrix whose rows are, in sum, as large as those of the map."""
         return self.components_
 
-    def _mapped(self, X: NDArray) -> NDArray:
+    def _mapped(self, X: Array) -> Array:
         """Points as the map has them."""
         return times(X, self.components_.T)
 
@@ -163,6 +166,7 @@ class MahalanobisMixin:
 class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MahalanobisMixin):
     """A transformer by `components_`, which keeps the precision of its input."""
 
+    @computes_in_place
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
         """Project points.
@@ -176,7 +180,7 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        points = validate_data(self, X, dtype=float_dtypes(X), reset=False)
         check_projection(points, self._stretches, squares=False)
         return self._mapped(points)
 

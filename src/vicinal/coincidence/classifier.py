@@ -30,6 +30,7 @@ from vicinal.inputs.checks import check_choice, check_classes, check_count, chec
 from vicinal.inputs.features import Features, moments
 from vicinal.inputs.pairs import split_pairs
 from vicinal.inputs.span import check_components, check_width, span_of
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_projection, check_units
 from vicinal.neighborhood import log_shares, times
 from vicinal.neighborhood.pair_list import PairList
@@ -138,6 +139,7 @@ class CoincidenceClassifier(
         self.random_state = random_state
         self.verbose = verbose
 
+    @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: ArrayLike) -> "CoincidenceClassifier":
         """Learn a map and a noise for each class.
@@ -250,6 +252,7 @@ class CoincidenceClassifier(
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
 
+    @answers_in_kind
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
         """Distance of points to the mean of each class, by the metric of that class.
@@ -278,6 +281,7 @@ class CoincidenceClassifier(
         """
         return np.sqrt(self._squared(self._checked(X)) / (1.0 + 2.0 * self.sigma2_))
 
+    @answers_in_kind
     @on_own_threads
     def pair_probability(self, pairs: Any, X: ArrayLike | None = None) -> NDArray:
         """Probability that the two points of each pair are of the same class.
@@ -337,6 +341,7 @@ class CoincidenceClassifier(
         """Number of output features, for get_feature_names_out."""
         return len(self.classes_)
 
+    @answers_in_kind
     def predict_log_proba(self, X: ArrayLike) -> NDArray:
         """Logarithm of `predict_proba`.
 
@@ -350,6 +355,7 @@ class CoincidenceClassifier(
         """
         return log_shares(self._log_coincidence(self._checked(X)), axis=1)
 
+    @answers_in_kind
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probabilities to coincide with the means of the classes, divided by their sum.
 
@@ -363,6 +369,7 @@ class CoincidenceClassifier(
         """
         return np.exp(self.predict_log_proba(X))
 
+    @answers_in_kind
     def predict(self, X: ArrayLike) -> NDArray:
         """Class whose mean a point most probably coincides with.
 

@@ -31,6 +31,7 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.pairs import check_pair_labels, split_pairs
 from vicinal.inputs.span import check_components, check_width, span_of
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import times
@@ -240,6 +241,7 @@ class LatentCoincidence(
         self.verbose = verbose
 
     @with_callbacks
+    @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: ArrayLike) -> "LatentCoincidence":
         """Learn the map from labeled points.
@@ -273,6 +275,7 @@ class LatentCoincidence(
         return self
 
     @with_callbacks
+    @answers_in_kind
     @on_own_threads
     def fit_pairs(
         self, pairs: Any, y: ArrayLike, X: ArrayLike | None = None
@@ -356,6 +359,7 @@ class LatentCoincidence(
             self.log_likelihood_ = log_likelihood(data, latent)
             self.is_global_optimum_ = problem.is_global_optimum(latent)
 
+    @answers_in_kind
     @on_own_threads
     def pair_probability(
         self, pairs: Any, X: ArrayLike | None = None, *, base_rate: float | None = None

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal.inputs.checks import check_choice, check_nonnegative, check_share
 from vicinal.inputs.pairs import check_pair_labels
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.metric import MahalanobisMixin
 
 __all__ = ["NONE_COINCIDE", "STRATEGIES", "PairClassifierMixin", "best_threshold", "even_distance"]
@@ -26,6 +27,7 @@ class PairClassifierMixin(MahalanobisMixin):
 
     threshold_: float
 
+    @answers_in_kind
     def predict_pairs(self, pairs: Any, X: ArrayLike | None = None) -> NDArray:
         """Whether the two points of each pair belong together.
 
@@ -55,6 +57,7 @@ class PairClassifierMixin(MahalanobisMixin):
         distances = self.pair_distance(pairs, X).astype(np.float64)
         return (distances <= self.threshold_).astype(int)
 
+    @answers_in_kind
     def score_pairs(self, pairs: Any, y: ArrayLike, X: ArrayLike | None = None) -> float:
         """Accuracy of `predict_pairs`: the share of pairs that it labels right.
 
@@ -88,6 +91,7 @@ class PairClassifierMixin(MahalanobisMixin):
             raise ValueError("pairs is empty: there is nothing to score.")
         return float((predicted == check_pair_labels(y, len(predicted), both=False)).mean())
 
+    @answers_in_kind
     def calibrate_threshold(
         self,
         pairs: Any,

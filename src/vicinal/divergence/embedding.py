@@ -27,6 +27,7 @@ from vicinal.divergence.neighbors import DivergenceNeighbors, checked_queries, s
 from vicinal.divergence.settings import check_settings
 from vicinal.divergence.space import Divergences, Space
 from vicinal.fitting.support import FitSupport
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
@@ -232,6 +233,7 @@ class DivergenceEmbedding(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceEmbedding":
         """Embed the training points.
@@ -267,6 +269,7 @@ class DivergenceEmbedding(
         self._n_features_out = self.n_components
         return self
 
+    @answers_in_kind
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray:
         """Embed the training points and return their coordinates.
 
@@ -283,6 +286,7 @@ class DivergenceEmbedding(
         """
         return self.fit(X, y).embedding_
 
+    @answers_in_kind
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
         """Coordinates of new points. Not for "tsne" and "umap".

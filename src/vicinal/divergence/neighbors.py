@@ -31,6 +31,7 @@ from vicinal.divergence.space import (
 from vicinal.fitting.support import as_it_was
 from vicinal.inputs.checks import check_choice, check_count, check_flag
 from vicinal.inputs.nearest import nearest
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
@@ -221,6 +222,7 @@ class DivergenceNeighbors(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceNeighbors":
         """Give every point its Gaussian.
@@ -240,6 +242,7 @@ class DivergenceNeighbors(
             points, y = self._checked(X, y)
             return self._fit(points, y, self._settled(points))
 
+    @answers_in_kind
     @on_own_threads
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:
         """Divergences between all points, or the graph of the nearest.
@@ -268,6 +271,7 @@ class DivergenceNeighbors(
                 among = among[:, : params["n_candidates"]]
             return self._as_output(space_of(self, points).divergences(among))
 
+    @answers_in_kind
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
         """Divergences of points from the training points.

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vicinal.fitting.ending import Ending, Reason
+from vicinal.fitting.numbers import norm
 from vicinal.fitting.solver import ExactState, StepwiseSolver, ValueAndGradient
+from vicinal.neighborhood.arrays import Array
 
 __all__ = ["BoldDriver", "BoldState"]
 
@@ -25,9 +24,9 @@ class BoldState(ExactState):
 
     Attributes
     ----------
-    parameters : ndarray
-    objective : float
-    gradient : ndarray
+    parameters : array
+    objective : float or array
+    gradient : array
     rate : float
         Of the next step.
     """
@@ -41,10 +40,10 @@ class BoldDriver(StepwiseSolver[BoldState]):
 
     value_and_gradient: ValueAndGradient
 
-    def start(self, parameters: NDArray) -> BoldState:
+    def start(self, parameters: Array) -> BoldState:
         """A rate that gives the first step norm 1."""
         value, gradient = self.value_and_gradient(parameters)
-        rate = 1.0 / (float(np.linalg.norm(gradient)) or 1.0)
+        rate = 1.0 / (float(norm(gradient)) or 1.0)
         return BoldState(parameters, value, gradient, rate)
 
     def step(self, state: BoldState) -> BoldState | Ending:
@@ -52,7 +51,7 @@ class BoldDriver(StepwiseSolver[BoldState]):
         rate = state.rate
         while True:
             step = rate * state.gradient
-            if np.linalg.norm(step) <= _SMALLEST_STEP * (1.0 + np.linalg.norm(state.parameters)):
+            if norm(step) <= _SMALLEST_STEP * (1.0 + norm(state.parameters)):
                 return _NO_GAIN
             trial = state.parameters + step
             value, gradient = self.value_and_gradient(trial)

@@ -16,6 +16,7 @@ from scipy.optimize import OptimizeResult, minimize
 from vicinal.fitting.draws import Draws
 from vicinal.fitting.ending import Ending, Reason
 from vicinal.fitting.solver import ExactState, Tell, ValueAndGradient
+from vicinal.neighborhood.arrays import on_host
 
 __all__ = [
     "Evaluation",
@@ -67,7 +68,8 @@ class RecordedEvaluations:
         found = next(self._left, None)
         if found is None:
             value, gradient = self._value_and_gradient(parameters)
-            gradient = np.asarray(gradient, dtype=np.float64)
+            # Scipy computes on the host: from a device a gradient comes back for every evaluation.
+            gradient = np.asarray(on_host(gradient), dtype=np.float64)
             found = Evaluation(parameters.copy(), float(value), gradient)
         elif not np.array_equal(parameters, found.parameters):
             raise ValueError(

@@ -50,6 +50,16 @@ class Draws:
         self._position += 1
         return self._epoch[self._position - 1]
 
+    @property
+    def epoch(self) -> tuple[NDArray, ...]:
+        """All batches of the present epoch, the first one first: another object in every epoch."""
+        return self._epoch
+
+    @property
+    def position(self) -> int:
+        """Batches of the epoch that were drawn."""
+        return self._position
+
     def peek(self) -> NDArray | None:
         """The batch after this one, where it belongs to the same epoch."""
         return self._epoch[self._position] if self._position < len(self._epoch) else None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting.draws import Draws
+from vicinal.fitting.numbers import norm
 from vicinal.fitting.solver import State, StepwiseSolver
 
 __all__ = ["EM", "SQUAREM", "CollapseError", "EMState", "SquaremState", "Step"]
@@ -130,6 +131,6 @@ class SQUAREM(StepwiseSolver[SquaremState]):
 def _extrapolate(start: NDArray, first: NDArray, second: NDArray) -> NDArray:
     change = first - start
     curvature = (second - first) - change
-    norm = float(np.linalg.norm(curvature))
-    length = max(1.0, float(np.linalg.norm(change)) / norm) if norm else 1.0
+    bend = float(norm(curvature))
+    length = max(1.0, float(norm(change)) / bend) if bend else 1.0
     return start + 2.0 * length * change + length**2 * curvature

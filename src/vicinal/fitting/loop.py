@@ -12,16 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from vicinal.fitting.draws import DrawState
 from vicinal.fitting.ending import Ending, Reason
 from vicinal.fitting.forecast import SEEN, likely_last
+from vicinal.fitting.numbers import Number, norm, numbers
 from vicinal.fitting.outcome import FitState, Outcome
 from vicinal.fitting.progress import display_of
 from vicinal.fitting.solver import Solver, State
-from vicinal.fitting.update import Update
+from vicinal.fitting.update import Update, arrived
+from vicinal.neighborhood.arrays import Array, as_number
 
 __all__ = ["Callback", "Validation", "few_updates", "run", "warn_of_surprise", "warn_user"]
 
@@ -49,14 +50,14 @@ class Validation:
         Checks in a row without a better score after which to stop; None: never.
     """
 
-    score: Callable[[NDArray], float]
+    score: Callable[[Array], float]
     every: int = 1
     patience: int | None = None
 
 
 def run(
     solver: Solver,
-    start: NDArray | FitState,
+    start: Array | FitState,
     *,
     max_iter: int,
     tol: float | None,
@@ -72,7 +73,7 @@ def run(
     Parameters
     ----------
     solver : Solver
-    start : ndarray or FitState
+    start : array or FitState
         Parameters, or where an earlier run with the same problem stopped.
     max_iter : int
         Largest number of updates, those of an earlier run included.
@@ -128,8 +129,8 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 def few_updates(
-    solver: Solver, start: NDArray, n: int, least_gain: float = -math.inf
-) -> tuple[NDArray, float]:
+    solver: Solver, start: Array, n: int, least_gain: float = -math.inf
+) -> tuple[Array, Number]:
     """Parameters and objective after at most `n` updates; nothing recorded, no warning.
 
     It ends before where an update gains less than `least_gain`.
@@ -147,7 +148,7 @@ def few_updates(
     return reached.parameters, reached.objective
 
 
-def _ending(solver: Solver, start: NDArray | FitState, record: "_Record") -> Ending:
+def _ending(solver: Solver, start: Array | FitState, record: "_Record") -> Ending:
     """Follow the solver to the end."""
     try:
         if isinstance(start, FitState):
@@ -221,17 +222,22 @@ class _Record:
         self.ended = self._verdict()
         return fit.solver
 
-    def _update(self, parameters: NDArray, objective: float) -> Update:
+    def _update(self, parameters: Array, objective: Number) -> Update:
         last, iteration, step = self.last, 0, 0.0
         if last is not None:
             iteration = last.iteration + 1
-            step = float(np.linalg.norm(parameters - last.parameters))
+            step = norm(parameters - last.parameters)
         score = self._score(iteration, parameters)
+        objective = as_number(objective)
+        if self.tol is not None:  # who looks for convergence has to wait for numbers
+            objective, step = numbers([objective, step])
         elapsed = time.perf_counter() - self.began
-        end = self._likely_last(float(objective))
-        return Update(iteration, parameters.copy(), float(objective), step, elapsed, score, end)
+        if isinstance(parameters, np.ndarray):  # scipy's own, which change
+            parameters = parameters.copy()
+        end = self._likely_last(objective)
+        return Update(iteration, parameters, objective, step, elapsed, score, end)
 
-    def _likely_last(self, objective: float) -> int | None:
+    def _likely_last(self, objective: Number) -> int | None:
         if self.scheduled:
             return self.max_iter
         if self.tol is None:
@@ -240,7 +246,7 @@ class _Record:
         recent = [*(update.objective for update in self.updates[-SEEN:]), objective]
         return likely_last(len(self.updates), recent, least_gain, self.max_iter)
 
-    def _score(self, iteration: int, parameters: NDArray) -> float:
+    def _score(self, iteration: int, parameters: Array) -> float:
         if self.validation is None:
             return math.nan
         if iteration % self.validation.every and iteration < self.max_iter:
@@ -279,7 +285,7 @@ class _Record:
         before, update = self.updates[-2:]
         within = f"within tol={self.tol:g}"
         unit = max(1.0, abs(update.objective - self.origin))
-        size = float(np.linalg.norm(update.parameters))
+        size = float(norm(update.parameters))
         gain = update.objective - before.objective
         if abs(gain) <= self.tol * unit:
             message = f"the objective changed by {gain:.1e}, {within}"
@@ -288,8 +294,9 @@ class _Record:
             share = f"{update.step / size:.1e} of their norm"
             return Ending(Reason.PARAMETERS_STILL, f"the parameters changed by {share}, {within}")
         gradient = self.state.exact_gradient
-        if gradient is not None and np.linalg.norm(gradient) * size <= self.tol * unit:
-            message = f"the gradient is {np.linalg.norm(gradient):.1e}, {within}"
+        slope = math.inf if gradient is None else float(norm(gradient))
+        if slope * size <= self.tol * unit:
+            message = f"the gradient is {slope:.1e}, {within}"
             return Ending(Reason.GRADIENT_GONE, message)
         return None
 
@@ -298,10 +305,10 @@ class _Record:
         if self.state is None or self.best is None:
             raise RuntimeError("the solver has not even started")
         columns = ["objective", "step", "time"] + ["validation"] * (self.validation is not None)
-        updates = tuple(self.updates)
+        *updates, best = arrived([*self.updates, self.best])
         return Outcome(
-            self.best,
+            best,
             ending,
             {name: np.array([getattr(u, name) for u in updates]) for name in columns},
-            FitState(self.state, self.draws, updates, self.best, self.checks_without_gain),
+            FitState(self.state, self.draws, tuple(updates), best, self.checks_without_gain),
         )

@@ -93,7 +93,8 @@ def standing(update: Update, total: int) -> str:
     str
     """
     seconds = f"{update.time:.1f} s" if update.time < 10 else f"{update.time:.0f} s"
-    objective = "" if math.isnan(update.objective) else f"  objective {update.objective:.5g}"
+    value = float(update.objective)
+    objective = "" if math.isnan(value) else f"  objective {value:.5g}"
     left = ""
     if update.likely_last is not None and update.iteration > _TOO_EARLY * update.likely_last:
         per_update = update.time / update.iteration

@@ -3,6 +3,8 @@
 A state holds all that the next step needs besides the problem: parameters, moments, rates. It is
 made of arrays and numbers that nobody changes afterwards, so that it can be looked at, stored, and
 handed to a solver of the same problem, which then goes on as if nothing had happened.
+
+Arrays are NumPy's, or tensors on a device; an objective there is a number to come (`numbers.py`).
 """
 
 from abc import ABC, abstractmethod
@@ -10,15 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from numpy.typing import NDArray
-
 from vicinal.fitting.draws import Draws
 from vicinal.fitting.ending import Ending
+from vicinal.fitting.numbers import Number
+from vicinal.neighborhood.arrays import Array
 
 __all__ = ["ExactState", "Solver", "State", "StepwiseSolver", "Tell", "ValueAndGradient"]
 
 # Parameters to the objective (maximized) and its gradient, of the parameters' shape.
-ValueAndGradient = Callable[[NDArray], tuple[float, NDArray]]
+ValueAndGradient = Callable[[Array], tuple[Number, Array]]
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,16 @@ class State:
 
     Attributes
     ----------
-    parameters : ndarray
-    objective : float
+    parameters : array
+    objective : float or array
         What is maximized, at the parameters.
     """
 
-    parameters: NDArray
-    objective: float
+    parameters: Array
+    objective: Number
 
     @property
-    def exact_gradient(self) -> NDArray | None:
+    def exact_gradient(self) -> Array | None:
         """Gradient of the objective, where it is known and not that of a batch only."""
         return None
 
@@ -47,16 +49,16 @@ class ExactState(State):
 
     Attributes
     ----------
-    parameters : ndarray
-    objective : float
-    gradient : ndarray
+    parameters : array
+    objective : float or array
+    gradient : array
         Of the shape of the parameters.
     """
 
-    gradient: NDArray
+    gradient: Array
 
     @property
-    def exact_gradient(self) -> NDArray:
+    def exact_gradient(self) -> Array:
         """Gradient of the objective."""
         return self.gradient
 
@@ -75,7 +77,7 @@ class Solver(Protocol):
         """What is drawn for every update, if anything: its state belongs to that of the fit."""
         ...
 
-    def start(self, parameters: NDArray) -> State:
+    def start(self, parameters: Array) -> State:
         """The state before the first update."""
         ...
 
@@ -93,7 +95,7 @@ class StepwiseSolver(ABC, Generic[AnyState]):
     draws: Draws | None = None
 
     @abstractmethod
-    def start(self, parameters: NDArray) -> AnyState:
+    def start(self, parameters: Array) -> AnyState:
         """The state before the first update."""
 
     @abstractmethod

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vicinal.fitting.draws import Draws
+from vicinal.fitting.numbers import Number, in_doubles, norm
 from vicinal.fitting.solver import State, StepwiseSolver, ValueAndGradient
+from vicinal.neighborhood.arrays import Array, namespace, placed_like
 
 __all__ = [
     "Adam",
@@ -45,16 +46,16 @@ class AscentState(State):
 
     Attributes
     ----------
-    parameters : ndarray
-    objective : float
+    parameters : array
+    objective : float or array
         Of one batch.
-    gradient : ndarray
+    gradient : array
         Of the same batch.
     n_steps : int
         Steps that were taken.
     """
 
-    gradient: NDArray
+    gradient: Array
     n_steps: int
 
 
@@ -76,7 +77,7 @@ class GradientAscent(StepwiseSolver[AscentState]):
     offset: float
     draws: Draws | None = None
 
-    def start(self, parameters: NDArray) -> AscentState:
+    def start(self, parameters: Array) -> AscentState:
         """The parameters, before the first step."""
         return AscentState(parameters, *_evaluate(self.value_and_gradient, parameters), 0)
 
@@ -94,32 +95,32 @@ class AdamMoments:
 
     Attributes
     ----------
-    mean, square : ndarray
+    mean, square : array
         Of the gradients so far, the latest counting most; not yet corrected for their start at 0.
     n_steps : int
         Number of gradients.
     """
 
-    mean: NDArray
-    square: NDArray
+    mean: Array
+    square: Array
     n_steps: int = 0
 
     @classmethod
-    def none(cls, shape: tuple[int, ...]) -> "AdamMoments":
-        """Before the first gradient."""
-        return cls(np.zeros(shape), np.zeros(shape))
+    def none(cls, shape: tuple[int, ...], like: Array = 0.0) -> "AdamMoments":
+        """Before the first gradient, in arrays of the kind of another one."""
+        return cls(placed_like(np.zeros(shape), like), placed_like(np.zeros(shape), like))
 
-    def after(self, gradient: NDArray) -> "AdamMoments":
+    def after(self, gradient: Array) -> "AdamMoments":
         """With one more gradient of what is maximized."""
         mean = self.mean + 0.1 * (gradient - self.mean)
-        square = self.square + 0.001 * (np.square(gradient) - self.square)
+        square = self.square + 0.001 * (namespace(gradient).square(gradient) - self.square)
         return AdamMoments(mean, square, self.n_steps + 1)
 
-    def change(self, rate: float) -> NDArray:
+    def change(self, rate: float) -> Array:
         """What is to be added to the parameters."""
         mean = self.mean / (1.0 - 0.9**self.n_steps)
         square = self.square / (1.0 - 0.999**self.n_steps)
-        return rate * mean / (np.sqrt(square) + _NO_GRADIENT)
+        return rate * mean / (namespace(square).sqrt(square) + _NO_GRADIENT)
 
 
 @dataclass(frozen=True)
@@ -128,15 +129,15 @@ class AdamState(State):
 
     Attributes
     ----------
-    parameters : ndarray
-    objective : float
+    parameters : array
+    objective : float or array
         Of one batch.
-    gradient : ndarray
+    gradient : array
         Of the same batch; the moments do not know of it yet.
     moments : AdamMoments
     """
 
-    gradient: NDArray
+    gradient: Array
     moments: AdamMoments
 
 
@@ -156,10 +157,10 @@ class Adam(StepwiseSolver[AdamState]):
     rate: Rate
     draws: Draws | None = None
 
-    def start(self, parameters: NDArray) -> AdamState:
+    def start(self, parameters: Array) -> AdamState:
         """The parameters, before the first step."""
         found = _evaluate(self.value_and_gradient, parameters)
-        return AdamState(parameters, *found, AdamMoments.none(parameters.shape))
+        return AdamState(parameters, *found, AdamMoments.none(parameters.shape, parameters))
 
     def step(self, state: AdamState) -> AdamState:
         """By the moments, the gradient of the last batch among them."""
@@ -170,13 +171,13 @@ class Adam(StepwiseSolver[AdamState]):
 
 def cosine(first: float, n_updates: int) -> Rate:
     """From `first` down to zero along half a cosine wave (Loshchilov and Hutter 2017)."""
-    return lambda t: 0.5 * first * (1.0 + np.cos(np.pi * t / n_updates))
+    return lambda t: float(0.5 * first * (1.0 + np.cos(np.pi * t / n_updates)))
 
 
 def search_offset(
     value_and_gradient: ValueAndGradient,
-    start: NDArray,
-    score: Callable[[NDArray], float],
+    start: Array,
+    score: Callable[[Array], float],
     n_updates: int,
     first: float | None = None,
     offset: float | None = None,
@@ -188,17 +189,17 @@ def search_offset(
     the units.
     """
     if first is None:
-        norm = float(np.linalg.norm(value_and_gradient(start)[1]))
-        first = 10.0 * float(np.linalg.norm(start)) / norm if norm else 1.0
+        slope = float(norm(value_and_gradient(start)[1]))
+        first = 10.0 * float(norm(start)) / slope if slope else 1.0
     if offset is not None:
         return first, offset
-    limit = _RUNAWAY * float(np.linalg.norm(start))
+    limit = _RUNAWAY * float(norm(start))
 
     def trial(offset: float) -> float:
         parameters = start
         for t in range(n_updates):
             parameters = parameters + first / (t + offset) * value_and_gradient(parameters)[1]
-            if not np.linalg.norm(parameters) <= limit:
+            if not float(norm(parameters)) <= limit:
                 return -np.inf
         return score(parameters)
 
@@ -208,7 +209,7 @@ def search_offset(
     return first, max(scores, key=scores.__getitem__)
 
 
-def _evaluate(value_and_gradient: ValueAndGradient, at: NDArray) -> tuple[float, NDArray]:
+def _evaluate(value_and_gradient: ValueAndGradient, at: Array) -> tuple[Number, Array]:
     """Value and gradient in double precision."""
     value, gradient = value_and_gradient(at)
-    return value, np.asarray(gradient, dtype=np.float64)
+    return value, in_doubles(gradient)

@@ -1,11 +1,13 @@
 """What a fit tells about each of its updates."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from numpy.typing import NDArray
+from vicinal.fitting.numbers import Number, numbers
+from vicinal.neighborhood.arrays import Array, is_numpy
 
-__all__ = ["Update"]
+__all__ = ["Update", "arrived"]
 
 
 @dataclass(frozen=True)
@@ -15,11 +17,12 @@ class Update:
     Attributes
     ----------
     iteration : int
-    parameters : ndarray
-    objective : float
-        What is maximized.
-    step : float
-        Norm of the change of the parameters.
+    parameters : array
+    objective : float or array
+        What is maximized; an array without dimensions where that is to come from a device, and
+        `float` waits for it.
+    step : float or array
+        Norm of the change of the parameters, as the objective.
     time : float
         Seconds since the loop began.
     validation : float
@@ -29,9 +32,18 @@ class Update:
     """
 
     iteration: int
-    parameters: NDArray
-    objective: float
-    step: float
+    parameters: Array
+    objective: Number
+    step: Number
     time: float
     validation: float = math.nan
     likely_last: int | None = None
+
+
+def arrived(updates: Sequence[Update]) -> list[Update]:
+    """Updates with floats for all numbers; what is to come from a device in one transfer."""
+    if is_numpy(*(value for update in updates for value in (update.objective, update.step))):
+        return list(updates)
+    found = numbers([update.objective for update in updates] + [update.step for update in updates])
+    values = zip(updates, found[: len(updates)], found[len(updates) :], strict=True)
+    return [replace(update, objective=value, step=step) for update, value, step in values]

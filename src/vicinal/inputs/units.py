@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.neighborhood.arrays import Array, dtype_of, is_numpy, namespace
+
 __all__ = [
     "SQUARES",
     "VALUES",
@@ -51,10 +53,11 @@ def check_spread(spread: float, dtype: np.dtype, bounds: Bounds, name: str = "X"
         )
 
 
-def check_projection(X: NDArray, A: NDArray, *, squares: bool, name: str = "X") -> None:
+def check_projection(X: Array, A: NDArray, *, squares: bool, name: str = "X") -> None:
     """Refuse new points that a map takes too far out for numbers, or for `squares` of distances."""
     longest = float(np.abs(A, dtype=np.float64).sum(axis=1).max(initial=0.0))
-    largest = float(np.finfo(np.result_type(X, A)).max) / 4.0
+    dtype = np.result_type(X, A) if is_numpy(X) else dtype_of(X)
+    largest = float(np.finfo(dtype).max) / 4.0
     largest = min(largest, _FARTHEST) if squares else largest
     reach = _reach(X)
     if reach * longest > largest:
@@ -64,5 +67,7 @@ def check_projection(X: NDArray, A: NDArray, *, squares: bool, name: str = "X") 
         )
 
 
-def _reach(X: NDArray) -> float:
-    return float(max(X.max(initial=0.0), -X.min(initial=0.0)))
+def _reach(X: Array) -> float:
+    if is_numpy(X):
+        return float(max(X.max(initial=0.0), -X.min(initial=0.0)))
+    return float(namespace(X).maximum(X.max(), -X.min()))

@@ -10,6 +10,7 @@ from vicinal.local_components.density import Density
 from vicinal.local_components.mixture.density import MixtureDensity
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import Engine
+from vicinal.neighborhood.arrays import Array, in_dtype_of, is_numpy
 
 __all__ = ["MATRICES", "DensityMapMixin", "attributes_of", "part_probabilities"]
 
@@ -75,11 +76,13 @@ class DensityMapMixin(LinearMapMixin):
     def _stretches(self) -> NDArray:
         return self._density.shape.stretches if self._is_compact else self.components_
 
-    def _mapped(self, X: NDArray) -> NDArray:
+    def _mapped(self, X: Array) -> Array:
         if not self._is_compact:
             return super()._mapped(X)
-        dtype = np.result_type(X, self._density.points.X)
-        return self._density.shape.coordinates(X).astype(dtype, copy=False)
+        Z = self._density.shape.coordinates(X)
+        if not is_numpy(X):
+            return in_dtype_of(X, Z)
+        return Z.astype(np.result_type(X, self._density.points.X), copy=False)
 
 
 def attributes_of(density: Density) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_nonnegative, check_weights
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_projection
 from vicinal.local_components.estimator import LocalComponents
 from vicinal.local_components.modes import SIGNIFICANCE, Modes
@@ -144,6 +145,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @answers_in_kind
     @on_own_threads
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
@@ -177,6 +179,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         self.labels_ = self._modes.labels_of(rows)
         return self
 
+    @answers_in_kind
     @on_own_threads
     def predict(self, X: ArrayLike) -> NDArray:
         """The cluster of the nearest row that climbed, in the learned metric.
@@ -193,6 +196,8 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         rows = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         check_projection(rows, self._modes.shape.stretches, squares=True)
         return self._modes.labels_of(rows)
+
+    fit_predict = answers_in_kind(ClusterMixin.fit_predict)
 
     def _check_parameters(self) -> None:
         if self.density is not None and not isinstance(self.density, LocalComponents):

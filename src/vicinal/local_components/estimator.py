@@ -14,6 +14,7 @@ from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_seed, check_weights
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.span import MOST_COLUMNS, check_width
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_projection, check_units
 from vicinal.local_components.attributes import (
     MATRICES,
@@ -271,6 +272,9 @@ class LocalComponents(
 
     At least one direction is local, even where all look Gaussian.
 
+    Tensors (of torch, under ``sklearn.set_config(array_api_dispatch=True)``) are answered
+    with tensors on their device. Fitted attributes are NumPy's arrays.
+
     `sample_weight` counts copies: weight k is the same as k rows. Only rules for the
     covariance count rows as SciPy does, by their effective number (Σw)² / Σw².
 
@@ -374,6 +378,7 @@ class LocalComponents(
         self.verbose = verbose
 
     @with_callbacks
+    @answers_in_kind
     @on_own_threads
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
@@ -406,6 +411,7 @@ class LocalComponents(
         return fit_shared(self, points, rng)
 
     @available_if(check_streaming)
+    @answers_in_kind
     @on_own_threads
     def partial_fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
@@ -465,6 +471,7 @@ class LocalComponents(
         self._set_offset(stream.rng)
         return self
 
+    @answers_in_kind
     @on_own_threads
     def score_samples(self, X: ArrayLike) -> NDArray:
         """Log-density of points; the lower, the more of an outlier.
@@ -480,6 +487,7 @@ class LocalComponents(
         queries = self._queries(X)
         return self._density.log_density(queries, self._engine_for(queries))
 
+    @answers_in_kind
     @on_own_threads
     def part_probabilities(self, X: ArrayLike) -> NDArray:
         """How likely points come from each part of the mixture.

@@ -7,13 +7,15 @@ data are those with variance 1. Parameters are the expected scatter C_L + ν I.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from vicinal.fitting import EM, SQUAREM, Draws, Solver, Step, Validation, split
+from vicinal.fitting.numbers import average
+from vicinal.inputs.places import in_place, placed_points
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.local_components.bounds import collapse
@@ -24,7 +26,8 @@ from vicinal.local_components.equations import (
 )
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.shapes import KernelShape
-from vicinal.neighborhood import Engine
+from vicinal.neighborhood import Engine, has_place
+from vicinal.neighborhood.arrays import Array, is_numpy, placed_like, positions
 
 __all__ = [
     "Batching",
@@ -130,8 +133,8 @@ class LocalProblem:
 
     @cached_property
     def white(self) -> WeightedPoints:
-        """All points in white coordinates."""
-        return self.frame.inward(self.points)
+        """All points in white coordinates, where the engine computes if it has room."""
+        return in_place(self.engine, self.frame.inward(self.points))[0]
 
     @property
     def start(self) -> NDArray:
@@ -173,7 +176,7 @@ class LocalProblem:
 
     def of_first(self, scatter: NDArray, n: int) -> tuple[float, NDArray]:
         """A step over the first n points only, each against all others."""
-        own = np.arange(n)
+        own = positions(self.white.X)[:n]
         return self._visit(scatter, self.white[own], self.white, own)
 
     def shape(self, scatter: NDArray) -> KernelShape:
@@ -184,24 +187,28 @@ class LocalProblem:
         self, held_back: WeightedPoints, every: int, patience: int | None, rng: np.random.Generator
     ) -> Validation:
         """Mean log-density of points held back, under the points to learn from."""
-        queries = self.frame.inward(held_back)
-        keys = self.frame.inward(self.points.some(MOST_VALIDATION_KEYS, rng))
+        inward = self.frame.inward
+        keys = inward(self.points.some(MOST_VALIDATION_KEYS, rng))
+        queries, keys = in_place(self.engine, inward(held_back), keys)
         return Validation(lambda scatter: self._score(scatter, queries, keys), every, patience)
 
     def log_likelihood_of(self, held_back: WeightedPoints, scatter: NDArray) -> float:
         """Mean log-density of points held back, under the points to learn from."""
-        return self._score(scatter, self.frame.inward(held_back), self.white)
+        queries = self.frame.inward(held_back)
+        if not is_numpy(self.white.X):
+            queries = placed_points(self.engine, queries)
+        return self._score(scatter, queries, self.white)
 
     def _score(self, scatter: NDArray, queries: WeightedPoints, keys: WeightedPoints) -> float:
         log_p = log_density(self.form.shape(scatter), self.engine, queries.X, keys)
-        return float(np.average(log_p, weights=queries.weights)) - self.frame.log_volume
+        return float(average(log_p, queries.weights)) - self.frame.log_volume
 
     def _visit(
         self,
         scatter: NDArray,
         queries: WeightedPoints,
         keys: WeightedPoints | None = None,
-        own: NDArray | None = None,
+        own: Array | None = None,
     ) -> tuple[float, NDArray]:
         self._check_alive(scatter)
         shape = self.form.shape(scatter)
@@ -212,17 +219,22 @@ class LocalProblem:
         return value, self.form.restrict(learned + self._local_penalty)
 
     def _drawn(
-        self, positions: NDArray, n_keys: int, rng: np.random.Generator
-    ) -> tuple[WeightedPoints, WeightedPoints, NDArray]:
+        self, drawn: NDArray, n_keys: int, rng: np.random.Generator
+    ) -> tuple[WeightedPoints, WeightedPoints, Array]:
+        """Queries at the positions drawn, keys drawn now, and where each query is among these."""
         n = len(self.points)
         if n_keys >= n:
-            return self.white[positions], self.white, positions
+            there = placed_like(drawn, self.white.X)
+            return self.white[there], self.white, there
         chosen = np.sort(rng.choice(n, n_keys, replace=False, shuffle=False))
-        own = np.minimum(np.searchsorted(chosen, positions), n_keys - 1)
-        own = np.where(chosen[own] == positions, own, -1)
+        own = np.minimum(np.searchsorted(chosen, drawn), n_keys - 1)
+        own = np.where(chosen[own] == drawn, own, -1)
+        if has_place(self.engine) and not is_numpy(white := self.white.X):
+            there = partial(placed_like, reference=white)
+            return self.white[there(drawn)], self.white[there(chosen)], there(own)
         # Only now in white coordinates: the points may be as many as memory holds.
         inward = self.frame.inward
-        return inward(self.points[positions]), inward(self.points[chosen]), own
+        return inward(self.points[drawn]), inward(self.points[chosen]), own
 
     @cached_property
     def _local_penalty(self) -> NDArray:

@@ -13,6 +13,7 @@ from vicinal.fitting.progress import stage
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_nonnegative
 from vicinal.inputs.nearest import nearest
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.local_components.density import Density
 from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.significance import boundary_of, log_floors, merge
@@ -77,6 +78,7 @@ class ModesMixin(FitSupport):
         """What computes the density at so many points."""
         raise NotImplementedError
 
+    @answers_in_kind
     @on_own_threads
     def modes(
         self, X: ArrayLike | None = None, *, significance: float = SIGNIFICANCE

@@ -10,6 +10,7 @@ from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import leave_one_out
 from vicinal.local_components.learning import Batching, LocalProblem
+from vicinal.neighborhood.arrays import placed_like
 
 __all__ = ["refined"]
 
@@ -70,4 +71,5 @@ def refined(
 def _gain(problem: LocalProblem, scatter: NDArray, judges: NDArray) -> float:
     """Mean leave-one-out log-likelihood of some points."""
     keys, shape = problem.white, problem.form.shape(scatter)
-    return leave_one_out(shape, problem.engine, keys[judges], keys, judges, problem.copies_count)
+    own = placed_like(judges, keys.X)
+    return leave_one_out(shape, problem.engine, keys[own], keys, own, problem.copies_count)

@@ -8,6 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from vicinal.fitting import Draws, split
 from vicinal.inputs.nearest import search
+from vicinal.neighborhood.arrays import Array
 
 __all__ = ["BATCHINGS", "Batches", "farthest_point_clusters", "projection_clusters"]
 
@@ -29,7 +30,7 @@ class Batches(Draws):
         Largest batch.
     rng : numpy.random.Generator
     project : callable
-        From a map to all n projected points; asked only by clusters.
+        From the parameters of a map to all n projected points; asked only by clusters.
     """
 
     def __init__(
@@ -38,20 +39,20 @@ class Batches(Draws):
         n: int,
         size: int,
         rng: np.random.Generator,
-        project: Callable[[NDArray], NDArray],
+        project: Callable[[Array], NDArray],
     ) -> None:
         super().__init__(rng)
         self._kind, self._n, self._size, self._project = kind, n, size, project
 
-    def next(self, A: NDArray) -> NDArray:
+    def next(self, parameters: Array) -> NDArray:
         """Positions of the points of the next batch, under the map of the moment."""
-        return self.next_of(lambda: self._new_epoch(A))
+        return self.next_of(lambda: self._new_epoch(parameters))
 
-    def _new_epoch(self, A: NDArray) -> list[NDArray]:
+    def _new_epoch(self, parameters: Array) -> list[NDArray]:
         if self._kind == "farthest":
-            batches = farthest_point_clusters(self._project(A), self._size, self.rng)
+            batches = farthest_point_clusters(self._project(parameters), self._size, self.rng)
         elif self._kind == "projection":
-            batches = projection_clusters(self._project(A), self._size, self.rng)
+            batches = projection_clusters(self._project(parameters), self._size, self.rng)
         else:
             return split(self.rng.permutation(self._n), self._size)
         self.rng.shuffle(batches)  # neighboring clusters should not follow each other

@@ -17,6 +17,7 @@ from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_classes, check_known_classes, check_weights
 from vicinal.inputs.points import LabeledPoints
+from vicinal.inputs.tensors import answers_in_kind, computes_in_place
 from vicinal.inputs.units import check_reach
 from vicinal.metric import LinearMapMixin
 from vicinal.nca.checks import check_members, check_parameters, check_streaming
@@ -34,6 +35,7 @@ from vicinal.nca.preparation import (
 from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
 from vicinal.nca.selection import Choice
 from vicinal.neighborhood import Engine, Workload, choose_engine, times
+from vicinal.neighborhood.arrays import on_host
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
@@ -254,6 +256,9 @@ class NeighborhoodComponents(
     Points held back for early stopping take part in predictions. Folds are the
     same in every fit; rows that are equal share one.
 
+    Tensors (of torch, under ``sklearn.set_config(array_api_dispatch=True)``) are answered
+    with tensors on their device. Fitted attributes are NumPy's arrays.
+
     A class with a single member can never be picked by its own: such a point
     counts 0 under ``objective="accuracy"``; ``objective="log"`` refuses it.
 
@@ -346,6 +351,7 @@ class NeighborhoodComponents(
         self.verbose = verbose
 
     @with_callbacks
+    @answers_in_kind
     @on_own_threads
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -416,6 +422,7 @@ class NeighborhoodComponents(
         return engine
 
     @available_if(check_streaming)
+    @answers_in_kind
     @on_own_threads
     def partial_fit(
         self,
@@ -522,6 +529,7 @@ class NeighborhoodComponents(
         rule = Classifier.of(projected, objective, logit, choice.scale, choice.calibration)
         return {**attributes, "_classifier": rule}
 
+    @computes_in_place
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probability of each class: its share in the soft neighborhood, weighed by the prior.
 
@@ -536,6 +544,7 @@ class NeighborhoodComponents(
         """
         return np.exp(self._log_probabilities(X))
 
+    @computes_in_place
     def predict(self, X: ArrayLike) -> NDArray:
         """Most probable class of each point (the NCA rule).
 
@@ -552,7 +561,7 @@ class NeighborhoodComponents(
 
     @on_own_threads
     def _log_probabilities(self, X: ArrayLike) -> NDArray:
-        queries = np.asarray(self.transform(X))  # set_output may have made a data frame of it
+        queries = on_host(self.transform(X))  # set_output may have made a data frame of it
         check_reach(queries, name="the projection of X")
         classifier, asked = self._classifier, self._fitted_with
         (n_keys, d), dtype = classifier.keys.shape, classifier.keys.dtype.name

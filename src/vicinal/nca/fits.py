@@ -18,6 +18,7 @@ from vicinal.nca.recipe import Recipe
 from vicinal.nca.selection import Choice, choose_scale
 from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.neighborhood import Engine, Workload
+from vicinal.neighborhood.arrays import on_host
 
 __all__ = ["ChosenFit", "Found", "Parts"]
 
@@ -107,7 +108,7 @@ class ChosenFit:
         problem = ready.problem(engine, choice.penalty)
 
         def attributes(parameters: NDArray) -> dict[str, Any]:
-            A, logit = ready.coordinates.unpack(parameters)
+            A, logit = ready.coordinates.unpack(on_host(parameters))
             return self.parts.attributes(A, logit, ready.data, ready.objective, choice)
 
         listeners.fitted_attributes = attributes
@@ -136,7 +137,7 @@ class ChosenFit:
             part = f", start {number + 1} of {n_runs}" if n_runs > 1 else ""
             outcome = run(
                 problem.solver(recipe, start, validation, rng),
-                start,
+                problem.start(recipe, start),
                 max_iter=recipe.max_iter,
                 tol=settings.tol if recipe.ends_by_gain else None,
                 validation=validation,
@@ -152,7 +153,7 @@ class ChosenFit:
 
     def _resized(self, choice: Choice, problem: NeighborhoodProblem, outcome: Outcome) -> Choice:
         """How soft neighborhoods are, by the rows that a batched fit has held back."""
-        A, logit = problem.coordinates.unpack(outcome.parameters)
+        A, logit = problem.coordinates.unpack(on_host(outcome.parameters))
         data = self.data
         held_back = TrainingSet(data.features, data.labels, data.weights, self.held_back)
         keys = problem.data.subset(MOST_VALIDATION_KEYS, self.rng)

@@ -1,12 +1,11 @@
 """The objective as solvers see it: in their coordinates, over all points or one batch."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Thread
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from vicinal.fitting import (
     Adam,
@@ -20,20 +19,29 @@ from vicinal.fitting import (
     lbfgs,
     search_offset,
 )
+from vicinal.fitting.numbers import Number, average
 from vicinal.inputs.features import Features, Moments, moments
+from vicinal.inputs.places import in_place, rows_in_place
 from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.nca.batches import Batches
 from vicinal.nca.equations import (
-    Evaluation,
     Objective,
     evaluate,
     own_class_log_probabilities,
     penalized,
 )
+from vicinal.nca.loading import Sent, batch_loader
 from vicinal.nca.prediction import Classifier, under_map
 from vicinal.nca.recipe import Recipe
-from vicinal.neighborhood import Engine
+from vicinal.neighborhood import Engine, placed
+from vicinal.neighborhood.arrays import (
+    Array,
+    is_numpy,
+    namespace,
+    on_host,
+    placed_like,
+)
 
 __all__ = ["Coordinates", "NeighborhoodProblem", "TrainingSet", "first_rate"]
 
@@ -42,6 +50,12 @@ EXACT: dict[str, Callable[[ValueAndGradient], Solver]] = {
     "cg": conjugate_gradients,
     "bold-driver": BoldDriver,
 }
+
+# Scipy's, which compute with NumPy's arrays.
+ON_HOST = ("lbfgs", "cg")
+
+# Of parameters; larger is better.
+Score = Callable[[Array], float]
 
 # Adam's first rate, as a share of the root mean square of the start (docs/decisions/0006).
 ADAM_RATE = 0.03
@@ -64,7 +78,7 @@ class Coordinates:
 
     Attributes
     ----------
-    P : ndarray of shape (D, D)
+    P : array of shape (D, D)
     shape : (d, D)
     logit : float
         Of β where it is fixed.
@@ -72,10 +86,14 @@ class Coordinates:
         What one unit of the logit is in the solver's parameters; 0: fixed.
     """
 
-    P: NDArray
+    P: Array
     shape: tuple[int, int]
     logit: float = 0.0
     logit_unit: float = 0.0
+
+    def placed(self, engine: Engine) -> "Coordinates":
+        """Those where the engine computes."""
+        return replace(self, P=placed(engine, self.P))
 
     def pack(self, B: NDArray) -> NDArray:
         """Parameters for a map, the logit at its start."""
@@ -83,7 +101,7 @@ class Coordinates:
             return B
         return np.append(B.ravel(), self.logit * self.logit_unit)
 
-    def unpack(self, parameters: NDArray) -> tuple[NDArray, float]:
+    def unpack(self, parameters: Array) -> tuple[Array, float]:
         """The map A and the logit of β."""
         if not self.logit_unit:
             return parameters @ self.P, self.logit
@@ -92,10 +110,15 @@ class Coordinates:
             float(parameters[-1]) / self.logit_unit,
         )
 
-    def gradient(self, in_map: NDArray, in_logit: float) -> NDArray:
+    def gradient(self, in_map: Array, in_logit: Number) -> Array:
         """From gradients in A and the logit to one in the parameters."""
         in_B = in_map @ self.P.T
-        return np.append(in_B.ravel(), in_logit / self.logit_unit) if self.logit_unit else in_B
+        if not self.logit_unit:
+            return in_B
+        if is_numpy(in_B):
+            return np.append(in_B.ravel(), in_logit / self.logit_unit)
+        last = placed_like(in_logit / self.logit_unit, in_B).reshape(1)
+        return namespace(in_B).concat([in_B.reshape(-1), last])
 
 
 @dataclass(frozen=True)
@@ -137,12 +160,22 @@ class TrainingSet:
         known = positions if self.positions is None else self.positions[positions]
         return TrainingSet(self.features, self.labels, self.weights, known)
 
-    def points(self, which: NDArray | slice, dtype: type | None = None) -> LabeledPoints:
+    def points(self, which: NDArray | slice, dtype: DTypeLike | None = None) -> LabeledPoints:
         """Points by their place among those to learn from."""
         taken = which if self.positions is None else self.positions[which]
         weights = None if self.weights is None else self.weights[taken]
         X = self.features.take(taken, dtype or self.features.dtype)
         return LabeledPoints(X, weights, labels=self.labels[taken])
+
+    def in_place(self, engine: Engine, dtype: DTypeLike) -> LabeledPoints | None:
+        """All rows to learn from where the engine computes, unless that is here, or too full."""
+        taken = slice(None) if self.positions is None else self.positions
+        weights = None if self.weights is None else self.weights[taken]
+
+        def load(rows: slice) -> NDArray:
+            return self.points(rows, dtype).X
+
+        return rows_in_place(engine, load, self.labels[taken], weights)
 
     def project(self, A: NDArray) -> NDArray:
         """All rows to learn from under a map."""
@@ -154,32 +187,6 @@ class TrainingSet:
         if size >= len(self):
             return self
         return self.among(np.sort(rng.choice(len(self), size, replace=False)))
-
-
-class _Ahead:
-    """Loads the next batch while the present one is worked on, in a thread of its own."""
-
-    def __init__(self, load: Callable[[NDArray], LabeledPoints]) -> None:
-        self._load = load
-        self._waiting: tuple[NDArray, Thread, list[LabeledPoints]] | None = None
-
-    def get(self, positions: NDArray, following: NDArray | None) -> LabeledPoints:
-        """The batch at these positions; start on the following one."""
-        batch = None
-        if self._waiting is not None and self._waiting[0] is positions:
-            _, thread, loaded = self._waiting
-            thread.join()
-            batch = loaded.pop() if loaded else None  # empty if loading failed: it will again
-        if batch is None:
-            batch = self._load(positions)
-        self._waiting = None if following is None else self._begin(following)
-        return batch
-
-    def _begin(self, positions: NDArray) -> tuple[NDArray, Thread, list[LabeledPoints]]:
-        loaded: list[LabeledPoints] = []
-        thread = Thread(target=lambda: loaded.append(self._load(positions)), daemon=True)
-        thread.start()
-        return positions, thread, loaded
 
 
 @dataclass(frozen=True)
@@ -204,8 +211,20 @@ class NeighborhoodProblem:
 
     @cached_property
     def everything(self) -> LabeledPoints:
-        """All rows to learn from, in memory."""
-        return self.data.points(slice(None))
+        """All rows to learn from, in memory: that of the engine, where it has room."""
+        rows = self.data.in_place(self.engine, self.data.features.dtype)
+        return self.data.points(slice(None)) if rows is None else rows
+
+    @cached_property
+    def _placed_coordinates(self) -> Coordinates:
+        return self.coordinates.placed(self.engine)
+
+    def start(self, recipe: Recipe, start: NDArray) -> Array:
+        """The start where the solver keeps its parameters: scipy does on the host.
+
+        There, parameters travel and a gradient comes back for every evaluation, d x D numbers each.
+        """
+        return start if recipe.solver in ON_HOST else placed(self.engine, start)
 
     def solver(
         self,
@@ -223,29 +242,34 @@ class NeighborhoodProblem:
             return Adam(objective, cosine(first_rate(start), recipe.max_iter), batches)
         score = validation.score if validation else self._score_on_one_batch(recipe, rng)
         n_trial = max(10, int(TRIAL_SHARE * recipe.max_iter))
-        first, offset = search_offset(objective, start, score, n_trial, recipe.eta0, recipe.t0)
+        given = recipe.eta0, recipe.t0
+        first, offset = search_offset(objective, self.start(recipe, start), score, n_trial, *given)
         return GradientAscent(objective, first, offset, batches)
 
-    def exact(self, parameters: NDArray) -> tuple[float, NDArray]:
+    def exact(self, parameters: Array) -> tuple[Number, Array]:
         """Over all points, each against all others."""
-        A, logit = self.coordinates.unpack(parameters)
-        found = evaluate(A, self.objective, self.engine, self.everything, logit=logit)
-        return self._finish(found, A, self.everything.total)
+        return self._evaluated(parameters, self.everything)
 
     def batched(self, recipe: Recipe, batches: Batches) -> ValueAndGradient:
         """Over a new batch at every call (algorithms 4.1 and 4.4)."""
-        # float32: the choice of the batch is noise enough.
-        loader = _Ahead(lambda positions: self.data.points(positions, np.float32))
+        if recipe.batching == "stochastic":
+            sent = Sent(self.engine, batches)
 
-        def of_next_batch(parameters: NDArray) -> tuple[float, NDArray]:
-            A, logit = self.coordinates.unpack(parameters)
-            chosen = batches.next(A)
-            if recipe.batching == "stochastic":
-                queries, keys, own = self.everything[chosen], self.everything, chosen
-            else:
-                queries, keys, own = loader.get(chosen, batches.peek()), None, None
-            found = evaluate(A, self.objective, self.engine, queries, keys, own, logit)
-            return self._finish(found, A, queries.total)
+            def of_next_rows(parameters: Array) -> tuple[Number, Array]:
+                batches.next(parameters)
+                own = sent()
+                return self._evaluated(parameters, self.everything[own], self.everything, own)
+
+            return of_next_rows
+        # float32: the choice of the batch is noise enough.
+        rows = self.data.in_place(self.engine, np.float32)
+        load = batch_loader(
+            rows, lambda which: self.data.points(which, np.float32), self.engine, batches
+        )
+
+        def of_next_batch(parameters: Array) -> tuple[Number, Array]:
+            batches.next(parameters)
+            return self._evaluated(parameters, load())
 
         return of_next_batch
 
@@ -256,44 +280,65 @@ class NeighborhoodProblem:
         whole = TrainingSet(self.data.features, self.data.labels, self.data.weights, held_back)
         queries = whole.points(slice(None))
         keys = self.data.subset(MOST_VALIDATION_KEYS, rng).points(slice(None))
-
-        def mean_objective(parameters: NDArray) -> float:
-            A, logit = self.coordinates.unpack(parameters)
-            log_p = own_class_log_probabilities(
-                A, self.objective, self.engine, queries, keys, logit=logit
-            )
-            each, _ = self.objective.criterion.terms(log_p)
-            return float(np.average(each, weights=queries.weights))
-
-        def accuracy(parameters: NDArray) -> float:
-            A, logit = self.coordinates.unpack(parameters)
-            rule = Classifier.of(*under_map(A, keys, self.objective), logit)
-            return rule.accuracy(under_map(A, queries, self.objective)[0], self.engine)
-
-        score = accuracy if recipe.validation_metric == "accuracy" else mean_objective
+        of = self._accuracy if recipe.validation_metric == "accuracy" else self._mean_objective
         usual = max(1, recipe.max_iter // N_CHECKS) if recipe.is_batched else 1
         every = recipe.validation_every or usual
         if patience is None and not recipe.is_scheduled:
             patience = PATIENCE
-        return Validation(score, every, patience)
+        return Validation(of(queries, keys), every, patience)
 
-    def _batches(self, recipe: Recipe, rng: np.random.Generator) -> Batches:
-        size = recipe.batch_size or len(self.data)
-        return Batches(recipe.batching, len(self.data), size, rng, self.data.project)
+    def _mean_objective(self, queries: LabeledPoints, keys: LabeledPoints) -> Score:
+        queries, keys = in_place(self.engine, queries, keys)
 
-    def _score_on_one_batch(
-        self, recipe: Recipe, rng: np.random.Generator
-    ) -> Callable[[NDArray], float]:
-        """The objective over one batch that stays the same, where no points are held back."""
-        fixed = self.data.subset(recipe.batch_size or len(self.data), rng).points(slice(None))
-
-        def score(parameters: NDArray) -> float:
-            A, logit = self.coordinates.unpack(parameters)
-            found = evaluate(A, self.objective, self.engine, fixed, logit=logit)
-            return self._finish(found, A, fixed.total)[0]
+        def score(parameters: Array) -> float:
+            A, logit = self._unpacked(parameters, keys)
+            log_p = own_class_log_probabilities(
+                A, self.objective, self.engine, queries, keys, logit=logit
+            )
+            each, _ = self.objective.criterion.terms(log_p)
+            return float(average(each, queries.weights))
 
         return score
 
-    def _finish(self, found: Evaluation, A: NDArray, total: float) -> tuple[float, NDArray]:
-        value, gradient = penalized(found.value / total, found.gradient / total, A, self.penalty)
-        return value, self.coordinates.gradient(gradient, found.logit_gradient / total)
+    def _accuracy(self, queries: LabeledPoints, keys: LabeledPoints) -> Score:
+        def score(parameters: Array) -> float:
+            A, logit = self.coordinates.unpack(on_host(parameters))
+            rule = Classifier.of(*under_map(A, keys, self.objective), logit)
+            return rule.accuracy(under_map(A, queries, self.objective)[0], self.engine)
+
+        return score
+
+    def _batches(self, recipe: Recipe, rng: np.random.Generator) -> Batches:
+        def project(parameters: Array) -> NDArray:
+            return self.data.project(self.coordinates.unpack(on_host(parameters))[0])
+
+        size = recipe.batch_size or len(self.data)
+        return Batches(recipe.batching, len(self.data), size, rng, project)
+
+    def _score_on_one_batch(self, recipe: Recipe, rng: np.random.Generator) -> Score:
+        """The objective over one batch that stays the same, where no points are held back."""
+        fixed = self.data.subset(recipe.batch_size or len(self.data), rng).points(slice(None))
+        (batch,) = in_place(self.engine, fixed)
+        return lambda parameters: float(self._evaluated(parameters, batch)[0])
+
+    def _unpacked(self, parameters: Array, beside: LabeledPoints) -> tuple[Array, float]:
+        """Map and logit of β, where some points are."""
+        if is_numpy(beside.X):
+            return self.coordinates.unpack(on_host(parameters))
+        return self._placed_coordinates.unpack(placed(self.engine, parameters))
+
+    def _evaluated(
+        self,
+        parameters: Array,
+        queries: LabeledPoints,
+        keys: LabeledPoints | None = None,
+        own: Array | None = None,
+    ) -> tuple[Number, Array]:
+        """Penalized mean objective and its gradient, the latter where the parameters are."""
+        A, logit = self._unpacked(parameters, queries)
+        found = evaluate(A, self.objective, self.engine, queries, keys, own, logit)
+        total = queries.total
+        value, in_map = penalized(found.value / total, found.gradient / total, A, self.penalty)
+        coordinates = self.coordinates if is_numpy(in_map) else self._placed_coordinates
+        gradient = coordinates.gradient(in_map, found.logit_gradient / total)
+        return value, placed_like(gradient, parameters)

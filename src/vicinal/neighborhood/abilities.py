@@ -1,10 +1,10 @@
 """What an engine can do, and what it promises: said by the engine, read by whoever picks one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import numpy as np
-
+from vicinal.neighborhood.arrays import device_of, dtype_of
+from vicinal.neighborhood.devices import current_device
 from vicinal.neighborhood.laws import GAUSSIAN, Law
 from vicinal.neighborhood.pairs import Pairs
 
@@ -29,7 +29,7 @@ class Workload:
     dtype : str
         Of the points: "float64" or "float32".
     device : str
-        Where they are: "cpu".
+        Where they are, "cpu" or "cuda"; as `devices.data_on` says unless it is given.
     """
 
     n_queries: int
@@ -38,7 +38,7 @@ class Workload:
     n_evaluations: int = 1
     law: Law = GAUSSIAN
     dtype: str = "float64"
-    device: str = "cpu"
+    device: str = field(default_factory=current_device)
 
     @property
     def pairs(self) -> int:
@@ -104,5 +104,5 @@ def is_compiled(law: Law) -> bool:
 def work_of(pairs: Pairs, law: Law) -> Workload:
     """One evaluation of a law over pairs."""
     n, m, _ = pairs.shape
-    dtype = np.result_type(pairs.queries, pairs.keys).name
-    return Workload(n, m, pairs.near.stop, law=law, dtype=dtype)
+    dtype, device = dtype_of(pairs.queries, pairs.keys), device_of(pairs.queries)
+    return Workload(n, m, pairs.near.stop, law=law, dtype=dtype, device=device)

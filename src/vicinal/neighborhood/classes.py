@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from vicinal.neighborhood.engine import Engine
+from vicinal.neighborhood.arrays import Array, is_numpy, on_host
+from vicinal.neighborhood.engine import Engine, placed
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 
@@ -51,19 +52,24 @@ def class_log_masses(
     found = np.full((len(scales), len(queries), n_classes), -np.inf)
     if len(queries) * len(keys) <= _FEW_PAIRS and len(queries):
         return _all_at_once(queries, keys, labels, log_weights, law, scales, found)
+    points, keys = placed(engine, queries), placed(engine, keys)  # once, for all classes and sizes
     for c in np.unique(labels):  # every pair is visited once in all
-        mine = labels == c
-        weights = None if log_weights is None else log_weights[mine]
+        mine = np.flatnonzero(labels == c)
+        weights = None if log_weights is None else placed(engine, log_weights[mine])
+        members = keys[placed(engine, mine)]
         for a, scale in enumerate(scales):
-            sized = _sized(queries, scale), _sized(keys[mine], scale)
+            sized = _sized(points, scale), _sized(members, scale)
             pairs = Pairs(*sized, key_log_weights=weights)
-            found[a, :, c] = engine.rows(pairs, law, moments=False).finish().log_mass[0]
+            log_mass = engine.rows(pairs, law, moments=False).finish().log_mass[0]
+            found[a, :, c] = on_host(log_mass)
     return found
 
 
-def _sized(points: NDArray, scale: float) -> NDArray:
+def _sized(points: Array, scale: float) -> Array:
     """Points in their own precision, times a number."""
-    return points if scale == 1.0 else points * points.dtype.type(scale)
+    if scale == 1.0:
+        return points
+    return points * (points.dtype.type(scale) if is_numpy(points) else float(scale))
 
 
 def _all_at_once(

@@ -4,15 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from numpy.typing import NDArray
-
 from vicinal.compiling import is_disabled
 from vicinal.neighborhood.abilities import Abilities, Workload, is_compiled
+from vicinal.neighborhood.arrays import Array
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 
-__all__ = ["ENGINES", "Engine", "Workload", "choose_engine"]
+__all__ = ["ENGINES", "Engine", "Workload", "choose_engine", "has_place", "placed"]
 
 
 class Engine(Protocol):
@@ -22,8 +21,14 @@ class Engine(Protocol):
     part: C_ij = coefficients[p, i] · u_j (-k'(s_ij)) / Σ_l u_l (-k'(s_il)), the
     sum over the keys l of the part p that key j belongs to.
 
+    Sums come in arrays of the library of the points, on their device.
+
     An engine may keep what it built for a `Pairs` and use it again when the very same object
     comes back: whoever changes points makes a new one.
+
+    An engine that computes on a device of its own has one more method, ``place(array)``: the array
+    there, and what is there already as it is (`placed`). It takes arrays that are there and those
+    of NumPy; what it returns is where its arguments were.
     """
 
     name: str
@@ -49,8 +54,8 @@ class Engine(Protocol):
         self,
         pairs: Pairs,
         law: Law,
-        log_slope: NDArray,
-        coefficients: NDArray,
+        log_slope: Array,
+        coefficients: Array,
         *,
         moments: bool = True,
     ) -> ColumnSums:
@@ -60,14 +65,36 @@ class Engine(Protocol):
         ----------
         pairs : Pairs
         law : Law
-        log_slope : ndarray of shape (p, n)
+        log_slope : array of shape (p, n)
             From the finished rows pass over *all* keys of these queries.
-        coefficients : ndarray of shape (p, n)
+        coefficients : array of shape (p, n)
             Row sums of C in each part; ignored where the part is empty.
         moments : bool, default=True
             Without them `ColumnSums.moment` has width 0.
         """
         ...
+
+
+def placed(engine: Engine, array: Array) -> Array:
+    """The array where the engine computes: what is looked at many times is sent there once.
+
+    Parameters
+    ----------
+    engine : Engine
+    array : array
+        NumPy's, or one that is there already.
+
+    Returns
+    -------
+    array
+        The one that was given, where the engine computes with NumPy's.
+    """
+    return engine.place(array) if has_place(engine) else array  # type: ignore[attr-defined]
+
+
+def has_place(engine: Engine) -> bool:
+    """Whether an engine computes elsewhere than with NumPy's arrays."""
+    return hasattr(engine, "place")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,85 @@
+"""Tensors in, tensors out: what methods of estimators do with arrays that are not NumPy's.
+
+As for scikit-learn's own estimators, somebody has to say that arrays are to be taken as they are,
+``sklearn.set_config(array_api_dispatch=True)``, and all that a method returns is of the library
+and on the device of `X`. What is learned is kept in NumPy's arrays: a model can be saved, and used
+where there is no device.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn import get_config
+
+from vicinal.neighborhood.arrays import Array, device_of, namespace, on_host, placed_like
+from vicinal.neighborhood.devices import data_on
+
+__all__ = ["answers_in_kind", "computes_in_place", "float_dtypes"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Kinds of values that all libraries have; there are no tensors of text.
+_NUMBERS = "biuf"
+
+
+def answers_in_kind(method: Function) -> Function:
+    """A method of an estimator that answers tensors with tensors where scikit-learn is told to.
+
+    It sees arrays of the host, and the engines it chooses know where the data are: preparations are
+    made on the host, and what a fit looks at many times is sent to the device once.
+    """
+    return _adapted(method, _as_numpy)
+
+
+def computes_in_place(method: Function) -> Function:
+    """A method that answers in kind, and takes points on a device as they are.
+
+    Points in the memory of the host it sees as NumPy's arrays, all the same.
+    """
+    return _adapted(method, lambda value: value if _is_on_device(value) else _as_numpy(value))
+
+
+def float_dtypes(X: Any) -> tuple[Any, Any]:
+    """Precisions that points may have, as their library knows them, the usual one first."""
+    xp = namespace(X) if _is_on_device(X) else np
+    return xp.float64, xp.float32
+
+
+def _adapted(method: Function, convert: Callable[[Any], Any]) -> Function:
+    @wraps(method)
+    def converts(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = args[0] if args else kwargs.get("X", kwargs.get("pairs"))
+        if not get_config()["array_api_dispatch"]:
+            return method(self, *args, **kwargs)
+        args = tuple(map(convert, args))
+        kwargs = {name: convert(value) for name, value in kwargs.items()}
+        if not _is_tensor(given):
+            return method(self, *args, **kwargs)
+        with data_on(device_of(given)):
+            return _like(given, method(self, *args, **kwargs))
+
+    return converts  # type: ignore[return-value]
+
+
+def _is_on_device(value: Any) -> bool:
+    """Whether it is a tensor whose values the host cannot read."""
+    return _is_tensor(value) and device_of(value) != "cpu"
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "__dlpack_device__") and not isinstance(value, np.ndarray | np.generic)
+
+
+def _as_numpy(value: Any) -> Any:
+    return on_host(value) if _is_tensor(value) else value
+
+
+def _like(given: Array, found: Any) -> Any:
+    """Arrays of numbers as tensors where the given one is; anything else as it is."""
+    if isinstance(found, tuple):
+        return tuple(_like(given, part) for part in found)
+    if isinstance(found, np.ndarray) and found.dtype.kind in _NUMBERS:
+        return placed_like(found, given)
+    return found

@@ -1,0 +1,91 @@
+"""Where the points of an update come from: converted on the host, or gathered on a device."""
+
+from collections.abc import Callable
+from threading import Thread
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.fitting import Draws
+from vicinal.inputs.places import placed_points
+from vicinal.inputs.points import LabeledPoints
+from vicinal.neighborhood import Engine, placed
+from vicinal.neighborhood.arrays import Array
+
+__all__ = ["Ahead", "Sent", "batch_loader"]
+
+# From positions to points of the rows to learn from.
+Load = Callable[[NDArray], LabeledPoints]
+
+
+class Ahead:
+    """Loads the next batch while the present one is worked on, in a thread of its own."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._waiting: tuple[NDArray, Thread, list[LabeledPoints]] | None = None
+
+    def get(self, positions: NDArray, following: NDArray | None) -> LabeledPoints:
+        """The batch at these positions; start on the following one."""
+        batch = None
+        if self._waiting is not None and self._waiting[0] is positions:
+            _, thread, loaded = self._waiting
+            thread.join()
+            batch = loaded.pop() if loaded else None  # empty if loading failed: it will again
+        if batch is None:
+            batch = self._load(positions)
+        self._waiting = None if following is None else self._begin(following)
+        return batch
+
+    def _begin(self, positions: NDArray) -> tuple[NDArray, Thread, list[LabeledPoints]]:
+        loaded: list[LabeledPoints] = []
+        thread = Thread(target=lambda: loaded.append(self._load(positions)), daemon=True)
+        thread.start()
+        return positions, thread, loaded
+
+
+class Sent:
+    """Positions of batches where an engine computes; those of an epoch are sent at once.
+
+    Parameters
+    ----------
+    engine : Engine
+    draws : Draws
+        Which draw them.
+    """
+
+    def __init__(self, engine: Engine, draws: Draws) -> None:
+        self._engine, self._draws = engine, draws
+        self._epoch: tuple[NDArray, ...] = ()
+        self._parts: list[Array] = []
+
+    def __call__(self) -> Array:
+        """Positions of the points of the batch that was drawn last."""
+        if self._epoch is not self._draws.epoch:
+            self._epoch = self._draws.epoch
+            whole = placed(self._engine, np.concatenate(self._epoch))
+            ends = np.cumsum([len(part) for part in self._epoch])
+            starts = [0, *ends[:-1]]
+            self._parts = [whole[start:end] for start, end in zip(starts, ends, strict=True)]
+        return self._parts[self._draws.position - 1]
+
+
+def batch_loader(
+    rows: LabeledPoints | None, load: Load, engine: Engine, draws: Draws
+) -> Callable[[], LabeledPoints]:
+    """What returns the points of the batch that was drawn last, where the engine computes.
+
+    Parameters
+    ----------
+    rows : LabeledPoints or None
+        All points, if they are there: batches are gathered from them.
+    load : callable
+        From positions to points of the host.
+    engine : Engine
+    draws : Draws
+    """
+    if rows is not None:
+        sent = Sent(engine, draws)
+        return lambda: rows[sent()]
+    ahead = Ahead(lambda positions: placed_points(engine, load(positions)))
+    return lambda: ahead.get(draws.epoch[draws.position - 1], draws.peek())

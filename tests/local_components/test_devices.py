@@ -1,0 +1,129 @@
+"""EM on a device: that of the host to rounding, and nothing of the size of the data comes back."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
+
+torch = pytest.importorskip("torch")
+
+from elsewhere import Elsewhere, counted_waits  # noqa: E402
+
+from vicinal import LocalComponents, ModeClustering  # noqa: E402
+from vicinal.fitting import Draws  # noqa: E402
+from vicinal.inputs.points import WeightedPoints  # noqa: E402
+from vicinal.local_components.equations import Form  # noqa: E402
+from vicinal.local_components.frame import GlobalFrame  # noqa: E402
+from vicinal.local_components.learning import Batching, LocalProblem, Penalty  # noqa: E402
+from vicinal.neighborhood import ENGINES  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*stopped before convergence")
+
+X, _ = load_iris(return_X_y=True)
+WEIGHTS = np.arange(len(X)) % 3 + 1.0
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch):
+    monkeypatch.setitem(ENGINES, "elsewhere", lambda work, tolerance, n_jobs: Elsewhere(n_jobs))
+
+
+def both(weights=None, **parameters):
+    """The model fitted on the host, and on the device."""
+    models = (
+        LocalComponents(random_state=0, engine=engine, **parameters)
+        for engine in ("blocked", "elsewhere")
+    )
+    return [model.fit(X, sample_weight=weights) for model in models]
+
+
+def assert_alike(expected, found, rtol=1e-6):
+    assert found.engine_ == "elsewhere"
+    assert type(found.covariance_) is np.ndarray
+    assert_allclose(found.covariance_, expected.covariance_, rtol=rtol, atol=rtol)
+    assert found.loo_log_likelihood_ == pytest.approx(expected.loo_log_likelihood_, abs=rtol)
+    assert found.offset_ == pytest.approx(expected.offset_, abs=rtol)
+    assert_allclose(found.score_samples(X), expected.score_samples(X), rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("covariance", ["full", "diag", "spherical", "low_rank"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_exact_em_is_that_of_the_host(covariance, weights):
+    options = {"covariance": covariance, "regularization": 0.01, "max_iter": 30}
+    assert_alike(*both(weights, **options), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"batch_size": 30},
+        {"batch_size": 30, "n_neighbors": 60},
+        {"batch_size": 30, "early_stopping": True},
+        {"gaussian": "search"},
+        {"kernel": "student"},
+        {"early_stopping": True},
+        {"accelerate": False},
+    ],
+    ids=str,
+)
+def test_variants_are_those_of_the_host(parameters):
+    options = {"regularization": 0.01, "max_iter": 30}
+    assert_alike(*both(**options | parameters), rtol=1e-5)
+
+
+def test_penalties_by_folds_are_those_of_the_host():
+    expected, found = both()
+    assert_allclose(found.path_["score"], expected.path_["score"], rtol=1e-5)
+    assert_alike(expected, found, rtol=1e-4)
+
+
+def test_local_covariances_mixtures_streams_and_modes():
+    for parameters in ({"covariance": "local"}, {"n_mixture": 2}, {"covariance": 0.1}):
+        assert_alike(*both(regularization=0.01, **parameters), rtol=1e-4)
+    expected, found = both(regularization=0.01)
+    for model in (expected, found):
+        model.partial_fit(X)
+    assert_allclose(found.covariance_, expected.covariance_, rtol=1e-6)
+    found, expected = (
+        ModeClustering(LocalComponents(engine=engine), random_state=0).fit(X)
+        for engine in ("elsewhere", "blocked")
+    )
+    assert_allclose(found.labels_, expected.labels_)
+
+
+def problem_of(engine, weights=None):
+    points = WeightedPoints(X, weights)
+    penalty = Penalty(0.01, 0.01)
+    frame = GlobalFrame.of(points, Form(), penalty.global_variances)
+    return LocalProblem(points, frame, Form(), penalty, engine)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_a_step_brings_a_scatter_and_a_number_to_the_host(weights, monkeypatch):
+    problem = problem_of(Elsewhere(), weights)
+    assert isinstance(problem.white.X, torch.Tensor)
+    d = X.shape[1]
+    with counted_waits(monkeypatch) as waits:
+        value, following = problem.step(problem.start)
+    assert type(value) is float
+    assert isinstance(following, np.ndarray)
+    n_totals = 0 if weights is None else 2
+    assert sum(waits.sizes) <= d * d + 1 + n_totals
+
+
+@pytest.mark.parametrize("n_keys", [len(X), 60])
+def test_a_batch_is_gathered_where_the_points_are(n_keys, monkeypatch):
+    problem = problem_of(Elsewhere())
+    step = problem.batched(Batching(30, n_keys, 0.6), Draws(np.random.default_rng(0)))
+    step(problem.start)
+    with counted_waits(monkeypatch) as waits:
+        step(problem.start)
+    assert sum(waits.sizes) <= X.shape[1] ** 2 + 1
+
+
+def test_where_the_device_is_full_points_stay(monkeypatch):
+    expected = both(regularization=0.01)[0]
+    monkeypatch.setattr(Elsewhere, "full", True)
+    for parameters in ({}, {"batch_size": 30, "n_neighbors": 60}):
+        assert_alike(*both(regularization=0.01, max_iter=20, **parameters), rtol=1e-5)
+    assert_alike(expected, both(regularization=0.01)[1], rtol=1e-5)

@@ -1,0 +1,176 @@
+"""Tensors in, tensors out, where scikit-learn is told to take arrays as they are."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+
+from vicinal import (
+    CoincidenceClassifier,
+    DivergenceEmbedding,
+    LatentCoincidence,
+    LocalComponents,
+    ModeClustering,
+    NeighborhoodComponents,
+)
+from vicinal.inputs.tensors import answers_in_kind, computes_in_place
+from vicinal.neighborhood import ENGINES, Workload
+from vicinal.neighborhood.arrays import device_of
+
+torch = pytest.importorskip("torch")
+
+X, Y = load_iris(return_X_y=True)
+X_TENSOR, Y_TENSOR = torch.tensor(X), torch.tensor(Y)
+
+MODELS = {
+    NeighborhoodComponents(2, max_iter=5): ("transform", "predict", "predict_proba"),
+    LocalComponents(covariance="diag"): (
+        "transform", "score_samples", "part_probabilities", "decision_function", "predict", "modes",
+        "fit_predict",
+    ),
+    ModeClustering(random_state=0): ("predict", "fit_predict"),
+    LatentCoincidence(2, max_iter=3, random_state=0): ("transform",),
+    CoincidenceClassifier(max_iter=3): (
+        "transform", "predict", "predict_proba", "predict_log_proba",
+    ),
+    DivergenceEmbedding(n_neighbors=20): ("transform", "fit_transform"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def dispatch(monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    with config_context(array_api_dispatch=True):
+        yield
+
+
+# Updates are few, and flowers of two kinds: what is warned of is not what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def fitted(model, *data):
+    return clone(model).fit(*data)
+
+
+def arrays_of(found):
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_methods_say_of_tensors_what_they_say_of_arrays(model, dispatch):
+    expected, found = fitted(model, X, Y), fitted(model, X_TENSOR, Y_TENSOR)
+    for name, value in vars(found).items():
+        assert not isinstance(value, torch.Tensor), name
+    for method in MODELS[model]:
+        of_tensors = arrays_of(getattr(found, method)(X_TENSOR))
+        of_arrays = arrays_of(getattr(expected, method)(X))
+        for tensor, array in zip(of_tensors, of_arrays, strict=True):
+            assert isinstance(tensor, torch.Tensor)
+            assert isinstance(array, np.ndarray)
+            assert_array_equal(tensor.numpy(), array)
+
+
+def test_weights_pairs_and_scores(dispatch):
+    weights = np.arange(len(X)) % 3.0
+    model = NeighborhoodComponents(2, max_iter=3, regularization=0.0)
+    expected = fitted(model, X, Y, weights)
+    model.fit(X=X_TENSOR, y=Y_TENSOR, sample_weight=torch.tensor(weights))
+    assert_array_equal(model.components_, expected.components_)
+    pairs = np.array([[0, 1], [0, 100]])
+    found = model.pair_distance(torch.tensor(pairs), X_TENSOR)
+    assert_array_equal(found.numpy(), expected.pair_distance(pairs, X))
+    assert isinstance(model.pair_score(pairs=X_TENSOR[torch.tensor(pairs)]), torch.Tensor)
+    assert model.score(X_TENSOR, Y_TENSOR) == pytest.approx(expected.score(X, Y))
+
+
+def test_all_follows_the_points(dispatch):
+    """As in scikit-learn: labels may be elsewhere, and of text there are no tensors."""
+    model = fitted(NeighborhoodComponents(2, max_iter=3), X, Y_TENSOR)
+    assert isinstance(model.predict(X), np.ndarray)
+    names = np.array(["one", "two", "three"])[Y]
+    model = fitted(NeighborhoodComponents(2, max_iter=3), X_TENSOR, names)
+    assert isinstance(model.predict_proba(X_TENSOR), torch.Tensor)
+    assert set(model.predict(X_TENSOR)) <= set(names)
+
+
+def test_single_precision_stays(dispatch):
+    model = fitted(NeighborhoodComponents(2, max_iter=3), X_TENSOR.float(), Y_TENSOR)
+    assert model.components_.dtype == np.float32
+    assert model.transform(X_TENSOR.float()).dtype == torch.float32
+
+
+def test_pipelines_pass_tensors_on(dispatch):
+    steps = make_pipeline(NeighborhoodComponents(2, max_iter=3), LocalComponents(covariance="diag"))
+    found = fitted(steps, X_TENSOR, Y_TENSOR).score_samples(X_TENSOR)
+    assert isinstance(found, torch.Tensor)
+
+
+def test_unless_it_is_told_scikit_learn_makes_arrays_of_them():
+    model = fitted(NeighborhoodComponents(2, max_iter=3), X_TENSOR, Y_TENSOR)
+    assert isinstance(model.transform(X_TENSOR), np.ndarray)
+
+
+def test_engines_are_chosen_for_the_device_of_the_points(dispatch, monkeypatch):
+    class Asks:
+        @answers_in_kind
+        def fit(self, X):
+            return Workload(1, 1, 1).device, device_of(X)
+
+    assert Asks().fit(X_TENSOR) == ("cpu", "cpu")
+    monkeypatch.setattr("vicinal.inputs.tensors.device_of", lambda tensor: "cuda")
+    assert Asks().fit(X_TENSOR) == ("cuda", "cpu")
+    assert Asks().fit(X) == ("cpu", "cpu")
+    with pytest.raises(ValueError, match='engine="blocked" runs on cpu, and the data are on cuda'):
+        NeighborhoodComponents(2, engine="blocked").fit(X_TENSOR, Y_TENSOR)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """Tensors that say they are on another device, and an engine there."""
+    from elsewhere import Elsewhere
+
+    monkeypatch.setitem(ENGINES, "elsewhere", lambda work, tolerance, n_jobs: Elsewhere(n_jobs))
+    monkeypatch.setattr("vicinal.inputs.tensors.device_of", lambda tensor: "cuda")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NeighborhoodComponents(2, max_iter=5, engine="elsewhere"),
+        LocalComponents(covariance="diag", engine="elsewhere"),
+        LocalComponents(gaussian="search", engine="elsewhere"),
+        LatentCoincidence(2, max_iter=3, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_points_on_a_device_are_mapped_there(model, dispatch, elsewhere):
+    expected, found = fitted(model, X, Y), fitted(model, X_TENSOR, Y_TENSOR)
+    assert_array_equal(found.components_, expected.components_)
+    for tensor in (X_TENSOR, X_TENSOR.float()):
+        mapped = found.transform(tensor)
+        assert (type(mapped), mapped.dtype) == (torch.Tensor, tensor.dtype)
+        assert_allclose(mapped.numpy(), expected.transform(X), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="contains NaN"):
+        found.transform(X_TENSOR * torch.nan)
+    with pytest.raises(ValueError, match=r"X reaches .* too far"):
+        found.transform(X_TENSOR * 1e307)
+
+
+def test_classes_of_points_on_a_device(dispatch, elsewhere):
+    model = fitted(NeighborhoodComponents(2, max_iter=5, engine="elsewhere"), X, Y)
+    found = model.predict_proba(X_TENSOR)
+    assert isinstance(found, torch.Tensor)
+    assert_allclose(found.numpy(), model.predict_proba(X), rtol=1e-10)
+    assert_array_equal(model.predict(X_TENSOR).numpy(), model.predict(X))
+
+
+def test_points_of_the_host_are_arrays_to_every_method(dispatch):
+    class Asks:
+        @computes_in_place
+        def transform(self, X):
+            return type(X).__name__
+
+    assert Asks().transform(X_TENSOR) == "ndarray"
