@@ -6,7 +6,7 @@ import pytest
 
 import vicinal
 
-EXTRAS = ("typer", "rich", "matplotlib", "pandas", "faiss", "usearch")
+EXTRAS = ("typer", "rich", "matplotlib", "pandas", "faiss", "usearch", "torch", "triton")
 
 
 def modules_after(statement):

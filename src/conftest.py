@@ -1,0 +1,19 @@
+"""Doctests that need torch skip where it is not installed."""
+
+from importlib.util import find_spec
+
+import pytest
+
+HAS_TORCH = find_spec("torch") is not None
+WITHOUT_TORCH = pytest.mark.skip(reason="torch is not installed")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """An example needs torch if it imports it: the extra is for users, and none should see more."""
+    for item in items:
+        if not HAS_TORCH and isinstance(item, pytest.DoctestItem) and _imports_torch(item):
+            item.add_marker(WITHOUT_TORCH)
+
+
+def _imports_torch(item: pytest.DoctestItem) -> bool:
+    return any("import torch" in example.source for example in item.dtest.examples)
