@@ -9,7 +9,7 @@ WITHOUT_TORCH = pytest.mark.skip(reason="torch is not installed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """An example needs torch if it imports it: the extra is for users, and none should see more."""
+    """Found by their import, so that examples need no word that means nothing to their readers."""
     for item in items:
         if not HAS_TORCH and isinstance(item, pytest.DoctestItem) and _imports_torch(item):
             item.add_marker(WITHOUT_TORCH)
