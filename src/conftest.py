@@ -1,4 +1,4 @@
-"""Doctests that need torch skip where it is not installed."""
+"""For doctests: those that need torch skip where it is not installed."""
 
 from importlib.util import find_spec
 
@@ -6,6 +6,8 @@ import pytest
 
 HAS_TORCH = find_spec("torch") is not None
 WITHOUT_TORCH = pytest.mark.skip(reason="torch is not installed")
+
+collect_ignore_glob = [] if HAS_TORCH else ["vicinal/torch/*"]  # cannot be imported
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

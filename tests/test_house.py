@@ -17,7 +17,7 @@ FLOORS = (
     ("indexes", "layers"),
     ("fitting", "metric", "datasets", "representation", "sampling"),
     ("nca", "local_components", "coincidence", "divergence"),
-    ("saving", "report"),
+    ("saving", "report", "torch"),
     ("demo",),
     ("cli",),
 )

@@ -59,6 +59,7 @@ _HOMES = {
     "sample_pairs": "vicinal.sampling",
     "save": "vicinal.saving",
     "saving": "vicinal.saving",
+    "torch": "vicinal.torch",  # not in __all__: it needs an extra
 }
 
 

@@ -8,12 +8,14 @@ from sklearn.datasets import load_iris
 from vicinal import NeighborhoodComponents
 from vicinal.nca import objective
 from vicinal.nca.criteria import CRITERIA, Criterion
+from vicinal.neighborhood import namespace
 
 
 def quadratic_terms(log_p):
     """Minus the squared error of p, -(1 - p)², and its derivative in log p."""
-    p = np.exp(log_p)
-    return -np.square(1.0 - p), 2.0 * (1.0 - p) * p
+    xp = namespace(log_p)
+    p = xp.exp(log_p)
+    return -xp.square(1.0 - p), 2.0 * (1.0 - p) * p
 
 
 QUADRATIC = Criterion("quadratic", "mean of -(1 - p)²", quadratic_terms)
@@ -46,6 +48,17 @@ def test_it_is_the_sum_of_its_terms(iris):
     p = (weights * (y[:, None] == y)).sum(axis=1) / weights.sum(axis=1)
     value, _ = objective(A, X, y, objective="quadratic")
     assert_allclose(value, -np.square(1.0 - p).sum())
+
+
+def test_it_takes_tensors():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+    log_p = -np.arange(3.0)
+    for found, expected in zip(
+        quadratic_terms(torch.tensor(log_p)), quadratic_terms(log_p), strict=True
+    ):
+        assert isinstance(found, torch.Tensor)
+        assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "adam"])

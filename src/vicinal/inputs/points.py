@@ -4,45 +4,46 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+
+from vicinal.neighborhood.arrays import Array, as_number, namespace, ones
 
 __all__ = ["LabeledPoints", "WeightedPoints"]
 
 
 @dataclass(frozen=True)
 class WeightedPoints:
-    """Points, and how often each counts.
+    """Points, and how often each counts, in arrays of one library on one device.
 
     Attributes
     ----------
-    X : ndarray of shape (n, d)
-    weights : ndarray of shape (n,), optional
+    X : array of shape (n, d)
+    weights : array of shape (n,), optional
         Positive; weight k means k copies of the point. None: every point counts once.
     """
 
-    X: NDArray
-    weights: NDArray | None = None
+    X: Array
+    weights: Array | None = None
 
     def __len__(self) -> int:
         return len(self.X)
 
-    def __getitem__(self, which: NDArray | slice) -> Self:
+    def __getitem__(self, which: Array | slice) -> Self:
         return replace(self, X=self.X[which], weights=_part(self.weights, which))
 
     @property
-    def counts(self) -> NDArray:
+    def counts(self) -> Array:
         """Copies of each point, shape (n,)."""
-        return np.ones(len(self)) if self.weights is None else self.weights
+        return ones(self.X) if self.weights is None else self.weights
 
     @property
-    def log_counts(self) -> NDArray | None:
+    def log_counts(self) -> Array | None:
         """Logarithm of the counts, None where all are 1."""
-        return None if self.weights is None else np.log(self.weights)
+        return None if self.weights is None else namespace(self.weights).log(self.weights)
 
     @property
-    def total(self) -> float:
-        """Number of points, copies counted."""
-        return float(len(self)) if self.weights is None else float(self.weights.sum())
+    def total(self) -> Array:
+        """Number of points, copies counted: a float, or a tensor's sum on its device."""
+        return float(len(self)) if self.weights is None else as_number(self.weights.sum())
 
     def some(self, most: int, rng: np.random.Generator) -> Self:
         """All points, or so many of them at random."""
@@ -50,7 +51,7 @@ class WeightedPoints:
             return self
         return self[np.sort(rng.choice(len(self), most, replace=False))]
 
-    def at(self, X: NDArray) -> Self:
+    def at(self, X: Array) -> Self:
         """The points in other coordinates."""
         return replace(self, X=X)
 
@@ -68,15 +69,15 @@ class LabeledPoints(WeightedPoints):
 
     Attributes
     ----------
-    X : ndarray of shape (n, d)
-    weights : ndarray of shape (n,), optional
+    X : array of shape (n, d)
+    weights : array of shape (n,), optional
         Positive; weight k means k copies of the point. None: every point counts once.
-    labels : ndarray of int, shape (n,)
+    labels : array of int, shape (n,)
     """
 
-    labels: NDArray = field(kw_only=True)
+    labels: Array = field(kw_only=True)
 
-    def __getitem__(self, which: NDArray | slice) -> Self:
+    def __getitem__(self, which: Array | slice) -> Self:
         return replace(super().__getitem__(which), labels=self.labels[which])
 
     def followed_by(self, others: Self) -> Self:
@@ -85,5 +86,5 @@ class LabeledPoints(WeightedPoints):
         return replace(super().followed_by(others), labels=labels)
 
 
-def _part(weights: NDArray | None, which: NDArray | slice) -> NDArray | None:
+def _part(weights: Array | None, which: Array | slice) -> Array | None:
     return None if weights is None else weights[which]

@@ -1,13 +1,16 @@
 """A Gaussian per class behind the kernels of compact support (thesis 4.6)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from vicinal.inputs.features import Features, Moments, class_covariances
-from vicinal.neighborhood import times
+from vicinal.neighborhood import namespace, times
+from vicinal.neighborhood.arrays import Array, in_dtype_of, is_numpy, on_host, placed_like
 
 __all__ = ["ClassGaussians"]
 
@@ -54,29 +57,43 @@ class ClassGaussians:
         """Of the points under a map, and a shift after it."""
         return ClassGaussians(self.means @ A.T + shift, A @ self.covariances @ A.T)
 
-    def log_densities(self, A: NDArray, X: NDArray) -> NDArray:
+    def log_densities(self, A: Array, X: Array) -> Array:
         """log N(A x | A μ_c, A Σ_c Aᵀ) (4.22), shape (n, n_classes)."""
-        Z = times(X, A.T.astype(X.dtype))
+        xp, Z, A = namespace(X), times(X, in_dtype_of(X, A.T)), on_host(A)
         columns = []
         for mean, covariance in zip(self.means, self.covariances, strict=True):
             L = np.linalg.cholesky(_projected(A, covariance))
-            white = solve_triangular(L, (Z - A @ mean).T, lower=True)
+            solve = partial(solve_triangular, L, lower=True)
+            white = _solved(solve, Z - _beside(A @ mean, Z))
             log_volume = np.log(np.diag(L)).sum() + 0.5 * len(A) * np.log(2.0 * np.pi)
-            columns.append(-0.5 * np.square(white).sum(axis=0) - log_volume)
-        return np.stack(columns, axis=1)
+            columns.append(-0.5 * xp.square(white).sum(axis=0) - float(log_volume))
+        return xp.stack(columns, axis=1)
 
-    def gradient(self, A: NDArray, X: NDArray, responsibility: NDArray) -> NDArray:
+    def gradient(self, A: Array, X: Array, responsibility: Array) -> Array:
         """Σ_ic T_ic ∂ log N(A x_i | c) / ∂A (4.23) for T of shape (n, n_classes)."""
-        Z = times(X, A.T.astype(X.dtype))
-        total = np.zeros_like(A, dtype=np.float64)
+        Z, A = times(X, in_dtype_of(X, A.T)), on_host(A)
+        total: Array = 0.0
         for mean, covariance, T in zip(self.means, self.covariances, responsibility.T, strict=True):
-            factor = cho_factor(_projected(A, covariance), lower=True)
-            V = cho_solve(factor, (Z - A @ mean).T)  # (d, n), columns v_i
-            TV = T * V
-            inner = TV @ V.T - T.sum() * cho_solve(factor, np.eye(len(A)))
-            total += inner @ (A @ covariance)
-            total += np.outer(TV.sum(axis=1), mean) - TV.astype(X.dtype) @ X
+            solve = partial(cho_solve, cho_factor(_projected(A, covariance), lower=True))
+            V = _solved(solve, Z - _beside(A @ mean, Z))  # (d, n), columns v_i
+            TV = in_dtype_of(V, T) * V
+            inner = TV @ V.T - T.sum() * placed_like(solve(np.eye(len(A))), V)
+            total = total + inner @ placed_like(A @ covariance, V)
+            moved = TV.sum(axis=1)[:, None] * placed_like(mean, V)
+            total = total + (moved - in_dtype_of(X, TV) @ X)
         return total
+
+
+def _beside(values: NDArray, Z: Array) -> Array:
+    """Values of the host beside points, in the precision of tensors, so that these stay in it."""
+    return values if is_numpy(Z) else in_dtype_of(Z, values)
+
+
+def _solved(solve: Callable[[NDArray], NDArray], points: Array) -> Array:
+    """S⁻¹ Zᵀ for a matrix on the host, shape (d, n); of tensors by the inverse, where they are."""
+    if is_numpy(points):
+        return solve(points.T)
+    return in_dtype_of(points, solve(np.eye(points.shape[1]))) @ points.T
 
 
 def _projected(A: NDArray, covariance: NDArray) -> NDArray:

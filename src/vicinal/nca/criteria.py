@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from vicinal.neighborhood import namespace
+from vicinal.neighborhood.arrays import Array
 
 __all__ = ["ACCURACY", "CRITERIA", "LOG", "Criterion"]
 
 # From log p_i to what each point adds, and to the derivative of that in log p_i; all of shape (n,).
-Terms = Callable[[NDArray], tuple[NDArray, NDArray]]
+Terms = Callable[[Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Criterion:
         What its mean over points is called in words.
     terms : callable
         From log p_i, shape (n,), to what each point adds and to the derivative of that in
-        log p_i. Where log p_i is -inf both must be numbers: in a batch it happens to the only
-        member of a class.
+        log p_i, in arrays of the same library (`namespace`). Where log p_i is -inf both must be
+        numbers: in a batch it happens to the only member of a class.
     bounded : bool, default=True
         Whether p_i = 0 is a finite loss. Where not, data and kernels that leave a point without
         any neighbor of its class are refused.
@@ -41,15 +43,15 @@ class Criterion:
     bounded: bool = True
 
 
-def _accuracy(log_p: NDArray) -> tuple[NDArray, NDArray]:
-    p = np.exp(log_p)
+def _accuracy(log_p: Array) -> tuple[Array, Array]:
+    p = namespace(log_p).exp(log_p)
     return p, p
 
 
-def _log(log_p: NDArray) -> tuple[NDArray, NDArray]:
+def _log(log_p: Array) -> tuple[Array, Array]:
     """A point without any neighbor of its class counts nothing."""
-    alone = np.isneginf(log_p)
-    return np.where(alone, 0.0, log_p), np.where(alone, 0.0, 1.0)
+    xp, alone = namespace(log_p), log_p == -np.inf
+    return xp.where(alone, 0.0, log_p), xp.where(alone, 0.0, xp.ones_like(log_p))
 
 
 ACCURACY = Criterion("accuracy", "mean p", _accuracy)

@@ -7,13 +7,15 @@ covers every variant: class c has the density
 
 and p_i = π_c p(x_i | c) / Σ_c' π_c' p(x_i | c') with the point itself left out.
 β = 0 is NCA without background, π_c = N_c / N classic NCA.
+
+Arrays are NumPy's or tensors, and what comes of them is of the same library on the same device.
+Without a background nothing here waits for a device.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from vicinal.inputs.points import LabeledPoints
@@ -27,19 +29,33 @@ from vicinal.neighborhood import (
     Pairs,
     Rows,
     log_shares,
+    log_sum,
+    namespace,
     scatter,
     times,
+)
+from vicinal.neighborhood.arrays import (
+    Array,
+    as_number,
+    in_dtype_of,
+    placed_like,
+    positions,
+    totals,
 )
 
 __all__ = [
     "Evaluation",
+    "Looked",
     "Objective",
+    "Response",
     "class_counts",
     "class_log_priors",
     "class_log_weights",
     "evaluate",
+    "look_around",
     "own_class_log_probabilities",
     "penalized",
+    "response",
 ]
 
 
@@ -52,7 +68,7 @@ class Objective:
     law : Law
     criterion : Criterion
         What each point adds, p_i or log p_i as a rule.
-    prior : {"empirical", "uniform"} or ndarray of shape (n_classes,)
+    prior : {"empirical", "uniform"} or array of shape (n_classes,)
     n_classes : int
     background : ClassGaussians, optional
         The Gaussian of each class.
@@ -60,17 +76,20 @@ class Objective:
 
     law: Law
     criterion: Criterion
-    prior: str | NDArray
+    prior: str | Array
     n_classes: int
     background: ClassGaussians | None = None
 
 
 class Evaluation(NamedTuple):
-    """The objective, its gradient in A, and in b where β = sigmoid(b) mixes a background in."""
+    """The objective, its gradient in A, and in b where β = sigmoid(b) mixes a background in.
 
-    value: float
-    gradient: NDArray
-    logit_gradient: float
+    Numbers are floats, or of tensors arrays without dimensions on their device.
+    """
+
+    value: Array
+    gradient: Array
+    logit_gradient: Array
 
 
 class _Parts(NamedTuple):
@@ -80,122 +99,201 @@ class _Parts(NamedTuple):
     keys' part of the mass; total: with the background.
     """
 
-    factor: NDArray
-    kernel: NDArray
-    total: NDArray
+    factor: Array
+    kernel: Array
+    total: Array
 
 
-def class_log_weights(objective: Objective, counts: NDArray) -> NDArray:
+class Looked(NamedTuple):
+    """What projected points see of each other.
+
+    Attributes
+    ----------
+    pairs : Pairs
+    rows : Rows
+        Finished rows pass.
+    parts : _Parts
+    log_p, log_q : array of shape (n,)
+        log p_i of the own class (3.2) and log (1 - p_i). Both are -inf for a point without any
+        neighbor in reach: it is sure of nothing.
+    """
+
+    pairs: Pairs
+    rows: Rows
+    parts: _Parts
+    log_p: Array
+    log_q: Array
+
+
+class Response(NamedTuple):
+    """What the objective makes of log p_i.
+
+    Attributes
+    ----------
+    value : float, or array without dimensions
+        Sum over the queries of what each adds.
+    signed : array of shape (2, n)
+        Derivatives in the log masses of both parts.
+    coefficients : array of shape (2, n)
+        Row sums of C in each part: the gradient in Z is twice its pulls, that in A twice its
+        scatter (`neighborhood/scatter.py`).
+    """
+
+    value: Array
+    signed: Array
+    coefficients: Array
+
+
+def class_log_weights(objective: Objective, counts: Array) -> Array:
     """log(π_c / N_c) of each class, up to a constant (3.11, 3.12, with 1/N_c' inside the sum).
 
     The empirical prior π_c = N_c / N cancels against 1 / N_c: that is classic
     NCA, where every key weighs the same.
     """
+    xp = namespace(counts)
     if isinstance(objective.prior, str) and objective.prior == "empirical":
-        return np.full(len(counts), -np.log(counts.sum()))
-    weights = class_log_priors(objective, counts) - np.log(np.maximum(counts, np.finfo(float).tiny))
-    return np.where(counts > 0, weights, -np.inf)
+        return xp.zeros_like(counts) - xp.log(counts.sum())
+    positive = xp.where(counts > 0, counts, 1.0)
+    weights = class_log_priors(objective, counts) - xp.log(positive)
+    return xp.where(counts > 0, weights, -np.inf)
 
 
-def class_log_priors(objective: Objective, counts: NDArray) -> NDArray:
+def class_log_priors(objective: Objective, counts: Array) -> Array:
     """log π_c."""
     if not isinstance(objective.prior, str):
-        return np.log(objective.prior)
+        return placed_like(np.log(objective.prior), counts)
+    xp = namespace(counts)
     if objective.prior == "uniform":
-        return np.full(len(counts), -np.log(len(counts)))
-    return _log(counts) - np.log(counts.sum())
+        return xp.zeros_like(counts) - np.log(len(counts))
+    return _log(counts) - xp.log(counts.sum())
 
 
-def class_counts(points: LabeledPoints, n_classes: int) -> NDArray:
+def class_counts(points: LabeledPoints, n_classes: int) -> Array:
     """N_c, copies counted, shape (n_classes,)."""
-    return np.bincount(points.labels, points.weights, minlength=n_classes).astype(np.float64)
+    return totals(points.labels, points.weights, n_classes)
 
 
 def evaluate(
-    A: NDArray,
+    A: Array,
     objective: Objective,
     engine: Engine,
     queries: LabeledPoints,
     keys: LabeledPoints | None = None,
-    own: NDArray | None = None,
+    own: Array | None = None,
     logit: float = 0.0,
 ) -> Evaluation:
     """Sum over the queries of what each adds (p_i in 3.3), its gradient (3.5, 4.20, 4.23, 4.24).
 
     Parameters
     ----------
-    A : ndarray of shape (d, D)
+    A : array of shape (d, D)
     objective : Objective
     engine : Engine
     queries : LabeledPoints
     keys : LabeledPoints, optional
         None: the queries, each against all others. Otherwise rows against
         other points (4.1 to 4.4).
-    own : ndarray of int, optional
+    own : array of int, optional
         With `keys`: the position of each query among them.
     logit : float, default=0.0
         b of the share β = sigmoid(b) of the background, where there is one.
     """
-    pairs = _pairs(A, objective, queries, keys, own)
-    rows = engine.rows(pairs, objective.law).finish()
-    source = queries if keys is None else keys
-    gaussian = _background_log_masses(A, objective, queries, source, logit)
-    parts = _parts(rows, objective, pairs, queries, source, gaussian, logit)
-    log_p, log_q = _own_and_other(parts)
-    each, slope = objective.criterion.terms(log_p)
-    weights = 1.0 if queries.weights is None else queries.weights
-    # d log p_i = (1 - p_i) (d log same - d log different)
-    pull = weights * slope * np.exp(log_q)
-    signed = np.stack([-pull, pull])  # DIFFERENT, SAME
-    coefficients = -signed * _ratio(parts.factor + rows.log_slope, parts.total)
-    columns = engine.columns(pairs, objective.law, rows.log_slope, coefficients)
-    key_X = None if keys is None else keys.X
-    gradient = 2.0 * scatter(pairs, rows, coefficients, columns, queries.X, key_X)
-    logit_gradient = 0.0
-    if objective.background is not None and gaussian is not None:
-        responsibility = _responsibilities(gaussian, queries.labels, signed, parts.total)
-        gradient = gradient + objective.background.gradient(A, queries.X, responsibility)
-        # d log β / db = 1 - β, d log(1 - β) / db = -β: the shares of both add to one.
-        beta = float(expit(logit))
-        kernel = (signed * _ratio(parts.kernel, parts.total)).sum()
-        logit_gradient = float((1.0 - beta) * responsibility.sum() - beta * kernel)
-    return Evaluation(float(np.sum(weights * each)), gradient, logit_gradient)
+    gaussian = _background_log_masses(A, objective, queries, keys, logit)
+    projected = _project(queries, A), None if keys is None else _project(keys, A)
+    looked = look_around(objective, engine, *projected, own, gaussian, logit)
+    found = response(objective, looked, queries.weights)
+    pairs, rows, key_X = looked.pairs, looked.rows, None if keys is None else keys.X
+    columns = engine.columns(pairs, objective.law, rows.log_slope, found.coefficients)
+    gradient = 2.0 * scatter(pairs, rows, found.coefficients, columns, queries.X, key_X)
+    if objective.background is None or gaussian is None:
+        return Evaluation(found.value, gradient, 0.0)
+    responsibility = _responsibilities(gaussian, queries.labels, found.signed, looked.parts.total)
+    gradient = gradient + objective.background.gradient(A, queries.X, responsibility)
+    # d log β / db = 1 - β, d log(1 - β) / db = -β: the shares of both add to one.
+    beta = float(expit(logit))
+    kernel = (found.signed * _ratio(looked.parts.kernel, looked.parts.total)).sum()
+    logit_gradient = as_number((1.0 - beta) * responsibility.sum() - beta * kernel)
+    return Evaluation(found.value, gradient, logit_gradient)
 
 
 def own_class_log_probabilities(
-    A: NDArray,
+    A: Array,
     objective: Objective,
     engine: Engine,
     queries: LabeledPoints,
     keys: LabeledPoints | None = None,
-    own: NDArray | None = None,
+    own: Array | None = None,
     logit: float = 0.0,
-) -> NDArray:
+) -> Array:
     """log p_i of each query's own class (3.2), shape (n,); arguments as for `evaluate`."""
-    pairs = _pairs(A, objective, queries, keys, own)
-    rows = engine.rows(pairs, objective.law, moments=False).finish()
+    gaussian = _background_log_masses(A, objective, queries, keys, logit)
+    projected = _project(queries, A), None if keys is None else _project(keys, A)
+    return look_around(objective, engine, *projected, own, gaussian, logit, moments=False).log_p
+
+
+def look_around(
+    objective: Objective,
+    engine: Engine,
+    queries: LabeledPoints,
+    keys: LabeledPoints | None = None,
+    own: Array | None = None,
+    gaussian: Array | None = None,
+    logit: float = 0.0,
+    *,
+    moments: bool = True,
+) -> Looked:
+    """The rows pass over projected points, and the probabilities of their own classes (3.2).
+
+    Parameters
+    ----------
+    objective : Objective
+    engine : Engine
+    queries, keys : LabeledPoints
+        Under the map. Without keys each query looks at all others.
+    own : array of int, optional
+        With `keys`: the position of each query among them.
+    gaussian : array of shape (n, n_classes), optional
+        Log masses of the background.
+    logit : float, default=0.0
+        b of the share β = sigmoid(b) of the background, where there is one.
+    moments : bool, default=True
+        Whether a gradient will be asked for.
+    """
+    pairs = _pairs(objective, queries, keys, own)
+    rows = engine.rows(pairs, objective.law, moments=moments).finish()
     source = queries if keys is None else keys
-    gaussian = _background_log_masses(A, objective, queries, source, logit)
     parts = _parts(rows, objective, pairs, queries, source, gaussian, logit)
-    return _own_and_other(parts)[0]
+    shares = log_shares(parts.total, axis=0)
+    return Looked(pairs, rows, parts, shares[SAME], shares[DIFFERENT])
+
+
+def response(objective: Objective, looked: Looked, weights: Array | None) -> Response:
+    """The objective from log p_i (3.3), and its derivatives in what the parts add up to."""
+    xp, parts = namespace(looked.log_p), looked.parts
+    each, slope = objective.criterion.terms(looked.log_p)
+    counts = 1.0 if weights is None else in_dtype_of(looked.log_p, weights)
+    # d log p_i = (1 - p_i) (d log same - d log different)
+    pull = counts * slope * xp.exp(looked.log_q)
+    signed = xp.stack([-pull, pull])  # DIFFERENT, SAME
+    coefficients = -signed * _ratio(parts.factor + looked.rows.log_slope, parts.total)
+    return Response(as_number((counts * each).sum()), signed, coefficients)
 
 
 def penalized(
-    value: float, gradient: NDArray, A: NDArray, regularization: float
-) -> tuple[float, NDArray]:
+    value: Array, gradient: Array, A: Array, regularization: float
+) -> tuple[Array, Array]:
     """g(A) = f(A) - λ Σ A_ij² and its gradient (3.22, 3.23)."""
-    return value - regularization * float(np.square(A).sum()), gradient - 2 * regularization * A
+    squares = as_number(namespace(A).square(A).sum())
+    return value - regularization * squares, gradient - 2 * regularization * A
 
 
 def _pairs(
-    A: NDArray,
     objective: Objective,
     queries: LabeledPoints,
     keys: LabeledPoints | None,
-    own: NDArray | None,
+    own: Array | None,
 ) -> Pairs:
     """Every query against every key, keys weighed by their copies and their class's prior."""
-    Zq = _project(queries, A)
     source = queries if keys is None else keys
     log_weights = source.log_counts
     if not _is_classic(objective):
@@ -203,12 +301,12 @@ def _pairs(
         by_class = class_log_weights(objective, counts)[source.labels]
         log_weights = by_class if log_weights is None else by_class + log_weights
     if keys is None:
-        return Pairs.among(Zq, queries.labels, log_weights)
-    return Pairs(Zq, _project(keys, A), queries.labels, keys.labels, log_weights, own)
+        return Pairs.among(queries.X, queries.labels, log_weights)
+    return Pairs(queries.X, keys.X, queries.labels, keys.labels, log_weights, own)
 
 
-def _project(points: LabeledPoints, A: NDArray) -> NDArray:
-    return times(points.X, A.T.astype(points.X.dtype))
+def _project(points: LabeledPoints, A: Array) -> LabeledPoints:
+    return points.at(times(points.X, in_dtype_of(points.X, A.T)))
 
 
 def _is_classic(objective: Objective) -> bool:
@@ -223,80 +321,95 @@ def _parts(
     pairs: Pairs,
     queries: LabeledPoints,
     keys: LabeledPoints,
-    gaussian: NDArray | None,
+    gaussian: Array | None,
     logit: float,
 ) -> _Parts:
     """Masses of both parts: keys, copies of the query itself, background."""
-    factor = np.zeros(rows.log_mass.shape)
-    kernel = rows.log_mass.copy()
-    counts = class_counts(keys, objective.n_classes)
-    is_key = np.zeros(len(queries), dtype=bool) if pairs.own is None else pairs.own >= 0
-    weight = np.ones(len(queries)) if queries.weights is None else queries.weights
-    if queries.weights is not None:
-        copies = _log(np.where(is_key, weight - 1.0, 0.0))  # at distance 0, k = 1
-        if not _is_classic(objective):
-            copies = copies + class_log_weights(objective, counts)[queries.labels]
-        kernel[SAME] = np.logaddexp(kernel[SAME], copies)
+    xp, kernel = namespace(rows.log_mass), rows.log_mass
+    factor, counts = xp.zeros_like(kernel), None
     if not _is_classic(objective):
-        n = counts[queries.labels]
-        others = n - np.where(is_key, np.minimum(weight, 1.0), 0.0)
-        factor[SAME] += np.log(n / np.where(others > 0, others, n))
+        counts = class_counts(keys, objective.n_classes)
+        same = in_dtype_of(kernel, _log_share_of_others(counts, pairs, queries))
+        factor = xp.stack([factor[DIFFERENT], same])
+    if queries.weights is not None and pairs.own is not None:
+        copies = in_dtype_of(kernel, _log_copies(objective, counts, pairs.own, queries))
+        kernel = xp.stack([kernel[DIFFERENT], xp.logaddexp(kernel[SAME], copies)])
     if gaussian is None:
-        return _Parts(factor, kernel + factor, kernel + factor)
+        total = kernel + factor
+        return _Parts(factor, total, total)
     # log(1 - β), and the constant that makes the kernel a density.
-    factor += objective.law.log_normalizer(pairs.shape[2]) - np.logaddexp(0.0, logit)
+    constant = float(objective.law.log_normalizer(pairs.shape[2]) - np.logaddexp(0.0, logit))
+    factor = factor + constant
     kernel = kernel + factor
-    return _Parts(factor, kernel, np.logaddexp(kernel, _by_part(gaussian, queries.labels)))
+    return _Parts(factor, kernel, xp.logaddexp(kernel, _by_part(gaussian, queries.labels)))
 
 
-def _own_and_other(parts: _Parts) -> tuple[NDArray, NDArray]:
-    """log p_i of the own class (3.2) and log (1 - p_i), shape (n,) each.
+def _log_copies(
+    objective: Objective, counts: Array | None, own: Array, queries: LabeledPoints
+) -> Array:
+    """Log mass of a query's further copies among the keys, at distance 0, where k = 1."""
+    further = namespace(queries.weights).where(own >= 0, queries.counts - 1.0, 0.0)
+    if counts is None:
+        return _log(further)
+    return _log(further) + class_log_weights(objective, counts)[queries.labels]
 
-    Both are -inf for a point without any neighbor in reach: it is sure of nothing.
-    """
-    shares = log_shares(parts.total, axis=0)
-    return shares[SAME], shares[DIFFERENT]
+
+def _log_share_of_others(counts: Array, pairs: Pairs, queries: LabeledPoints) -> Array:
+    """log N_c / (N_c - 1) of the own class for queries that are keys: of the others' density."""
+    xp, n = namespace(counts), counts[queries.labels]
+    if pairs.own is None:
+        return xp.zeros_like(n)
+    one = xp.ones_like(n)
+    if queries.weights is not None:
+        one = xp.where(queries.weights < 1.0, queries.weights, one)
+    others = n - xp.where(pairs.own >= 0, one, 0.0)
+    return xp.log(xp.where(others > 0, n / xp.where(others > 0, others, 1.0), 1.0))
 
 
 def _background_log_masses(
-    A: NDArray, objective: Objective, queries: LabeledPoints, keys: LabeledPoints, logit: float
-) -> NDArray | None:
+    A: Array,
+    objective: Objective,
+    queries: LabeledPoints,
+    keys: LabeledPoints | None,
+    logit: float,
+) -> Array | None:
     """log(β π_c N(z_i | A μ_c, A Σ_c Aᵀ)), shape (n, n_classes)."""
     if objective.background is None:
         return None
-    counts = class_counts(keys, objective.n_classes)
-    log_beta = -np.logaddexp(0.0, -logit)
+    counts = class_counts(queries if keys is None else keys, objective.n_classes)
+    log_beta = -float(np.logaddexp(0.0, -logit))
     densities = objective.background.log_densities(A, queries.X)
     return densities + class_log_priors(objective, counts) + log_beta
 
 
-def _by_part(by_class: NDArray, labels: NDArray) -> NDArray:
+def _by_part(by_class: Array, labels: Array) -> Array:
     """Log masses of all classes but the own one, and of the own one, shape (2, n)."""
-    rows = np.arange(len(labels))
-    same = by_class[rows, labels]
-    others = by_class.copy()
-    others[rows, labels] = -np.inf
-    return np.stack([np.logaddexp.reduce(others, axis=1), same])
+    xp = namespace(by_class)
+    others = xp.where(_is_own(by_class, labels), -np.inf, by_class)
+    return xp.stack([log_sum(others, axis=1), by_class[positions(labels), labels]])
 
 
-def _responsibilities(
-    gaussian: NDArray, labels: NDArray, signed: NDArray, log_total: NDArray
-) -> NDArray:
+def _responsibilities(gaussian: Array, labels: Array, signed: Array, log_total: Array) -> Array:
     """d objective / d log N(z_i | class c), shape (n, n_classes)."""
-    own = np.zeros(gaussian.shape, dtype=bool)
-    own[np.arange(len(labels)), labels] = True
-    part_total = np.where(own, log_total[SAME][:, None], log_total[DIFFERENT][:, None])
-    part_signed = np.where(own, signed[SAME][:, None], signed[DIFFERENT][:, None])
+    xp, own = namespace(gaussian), _is_own(gaussian, labels)
+    part_total = xp.where(own, log_total[SAME][:, None], log_total[DIFFERENT][:, None])
+    part_signed = xp.where(own, signed[SAME][:, None], signed[DIFFERENT][:, None])
     return part_signed * _ratio(gaussian, part_total)
 
 
-def _ratio(log_part: NDArray, log_total: NDArray) -> NDArray:
+def _is_own(by_class: Array, labels: Array) -> Array:
+    """Whether a class is that of the point, shape (n, n_classes)."""
+    return labels[:, None] == positions(by_class.T)
+
+
+def _ratio(log_part: Array, log_total: Array) -> Array:
     """exp(part - total), and 0 where there is nothing at all."""
-    nothing = np.isneginf(log_total)
-    return np.where(nothing, 0.0, np.exp(log_part - np.where(nothing, 0.0, log_total)))
+    xp, nothing = namespace(log_total), log_total == -np.inf
+    return xp.where(nothing, 0.0, xp.exp(log_part - xp.where(nothing, 0.0, log_total)))
 
 
-def _log(values: NDArray) -> NDArray:
+def _log(values: Array) -> Array:
     """log, and -inf of what is not positive."""
+    xp = namespace(values)
     with np.errstate(divide="ignore"):
-        return np.log(np.maximum(values, 0.0))
+        return xp.log(xp.where(values > 0.0, values, 0.0))

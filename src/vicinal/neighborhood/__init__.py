@@ -49,9 +49,12 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
 * **Determinism**: tiles and the order of merging do not depend on the number
   of threads; neither does a single bit of the result.
 * **Self** is left out by position, never by zero distance.
+* **Arrays stay where they are**: NumPy's in, NumPy's out; tensors in, tensors on their device out.
+  Engines that compute with NumPy take those in the host's memory (`hosted.py`).
 """
 
 from vicinal.neighborhood.abilities import Abilities, Workload
+from vicinal.neighborhood.arrays import namespace
 from vicinal.neighborhood.classes import class_log_masses
 from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine
 from vicinal.neighborhood.laws import (
@@ -65,8 +68,14 @@ from vicinal.neighborhood.laws import (
 )
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 from vicinal.neighborhood.products import gram, times
-from vicinal.neighborhood.scatter import diagonal_scatter, scatter, symmetric_scatter
-from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums, log_shares
+from vicinal.neighborhood.scatter import (
+    diagonal_scatter,
+    key_pulls,
+    query_pulls,
+    scatter,
+    symmetric_scatter,
+)
+from vicinal.neighborhood.sums import ColumnSums, Rows, RowSums, log_shares, log_sum
 
 __all__ = [
     "COMPACT",
@@ -89,8 +98,12 @@ __all__ = [
     "class_log_masses",
     "diagonal_scatter",
     "gram",
+    "key_pulls",
     "law_named",
     "log_shares",
+    "log_sum",
+    "namespace",
+    "query_pulls",
     "scatter",
     "symmetric_scatter",
     "times",

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from vicinal.neighborhood.arrays import device_of, dtype_of
 from vicinal.neighborhood.laws import GAUSSIAN, Law
 from vicinal.neighborhood.pairs import Pairs
 
@@ -29,7 +28,7 @@ class Workload:
     dtype : str
         Of the points: "float64" or "float32".
     device : str
-        Where they are: "cpu".
+        Where they are: "cpu" or "cuda".
     """
 
     n_queries: int
@@ -104,5 +103,5 @@ def is_compiled(law: Law) -> bool:
 def work_of(pairs: Pairs, law: Law) -> Workload:
     """One evaluation of a law over pairs."""
     n, m, _ = pairs.shape
-    dtype = np.result_type(pairs.queries, pairs.keys).name
-    return Workload(n, m, pairs.near.stop, law=law, dtype=dtype)
+    dtype, device = dtype_of(pairs.queries, pairs.keys), device_of(pairs.queries)
+    return Workload(n, m, pairs.near.stop, law=law, dtype=dtype, device=device)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
 from vicinal.neighborhood.fused import FusedEngine
+from vicinal.neighborhood.hosted import takes_tensors
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -52,10 +53,12 @@ class AdaptiveEngine:
             self._found = pairs, law, self._tree if few else self._fused
         return self._found[2]
 
+    @takes_tensors
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query; without `moments` their width is 0."""
         return self.choice(pairs, law).rows(pairs, law, moments=moments)
 
+    @takes_tensors
     def columns(
         self,
         pairs: Pairs,

@@ -1,27 +1,43 @@
 """Arrays of more than one library: the equations are written once, for NumPy and for torch.
 
 NumPy's arrays are served by NumPy itself; torch is never imported here: whoever brings its
-tensors has imported it.
+tensors has imported it. Nothing here, but for `on_host`, waits for a device.
 """
 
-from types import ModuleType
+from types import ModuleType, NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_numpy", "namespace", "on_host", "placed_like"]
+__all__ = [
+    "Array",
+    "as_number",
+    "device_of",
+    "dtype_of",
+    "in_dtype_of",
+    "is_numpy",
+    "namespace",
+    "on_host",
+    "ones",
+    "placed_like",
+    "positions",
+    "totals",
+]
 
 # NumPy's arrays, or tensors of another library: all that the equations say holds for either.
 Array = Any
 
+_NUMPY = (np.ndarray, np.generic, int, float, NoneType)
+
 
 def is_numpy(*arrays: Array) -> bool:
     """Whether all of them, but for those that are None or plain numbers, are NumPy's."""
-    return all(
-        array is None or isinstance(array, np.ndarray | np.generic | int | float)
-        for array in arrays
-    )
+    # Not all(...): small fits ask so often that a generator would be felt.
+    for array in arrays:  # noqa: SIM110
+        if not isinstance(array, _NUMPY):
+            return False
+    return True
 
 
 def namespace(*arrays: Array) -> ModuleType:
@@ -47,3 +63,53 @@ def placed_like(values: Array, reference: Array) -> Array:
     if is_numpy(values):
         values = np.asarray(values)
     return namespace(reference).asarray(values, device=reference.device)
+
+
+def in_dtype_of(reference: Array, values: Array) -> Array:
+    """Values in the precision of another array, on its device; themselves where they are."""
+    if is_numpy(reference):
+        return on_host(values).astype(reference.dtype, copy=False)
+    xp = namespace(reference)
+    return xp.astype(placed_like(values, reference), reference.dtype, copy=False)
+
+
+def as_number(value: Array) -> Array:
+    """NumPy's scalar as a float; another library's as it is: a float would wait for the device."""
+    return float(value) if is_numpy(value) else value
+
+
+def dtype_of(*arrays: Array) -> str:
+    """Name of the precision that arrays are computed with together: "float64"."""
+    if is_numpy(*arrays):
+        return np.result_type(*arrays).name
+    return str(namespace(*arrays).result_type(*arrays)).rpartition(".")[2]
+
+
+def device_of(array: Array) -> str:
+    """The kind of device an array is on: "cpu" or "cuda"."""
+    return "cpu" if is_numpy(array) else str(array.device.type)
+
+
+def positions(reference: Array) -> Array:
+    """0 to n - 1 for an array of n rows, on its device."""
+    if is_numpy(reference):
+        return np.arange(len(reference))
+    return namespace(reference).arange(len(reference), device=reference.device)
+
+
+def ones(reference: Array) -> Array:
+    """A one for each row of an array, in its precision on its device; NumPy's in float64."""
+    if is_numpy(reference):
+        return np.ones(len(reference))
+    xp = namespace(reference)
+    return xp.ones(len(reference), dtype=reference.dtype, device=reference.device)
+
+
+def totals(labels: Array, weights: Array | None, n_classes: int) -> Array:
+    """Sums of weights, or numbers of points, by class, in float64, shape (n_classes,)."""
+    if is_numpy(labels):
+        return np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
+    xp, place = namespace(labels), {"dtype": namespace(labels).float64, "device": labels.device}
+    each = xp.ones(len(labels), **place) if weights is None else xp.astype(weights, xp.float64)
+    # Not bincount, which waits to hear how many classes there are.
+    return xp.zeros(n_classes, **place).index_put((labels,), each, accumulate=True)

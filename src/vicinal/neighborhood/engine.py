@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from numpy.typing import NDArray
-
 from vicinal.compiling import is_disabled
 from vicinal.neighborhood.abilities import Abilities, Workload, is_compiled
+from vicinal.neighborhood.arrays import Array
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -21,6 +20,8 @@ class Engine(Protocol):
     A coefficient matrix C is never stored. It is given by the row sums of each
     part: C_ij = coefficients[p, i] · u_j (-k'(s_ij)) / Σ_l u_l (-k'(s_il)), the
     sum over the keys l of the part p that key j belongs to.
+
+    Sums come in arrays of the library of the points, on their device.
 
     An engine may keep what it built for a `Pairs` and use it again when the very same object
     comes back: whoever changes points makes a new one.
@@ -49,8 +50,8 @@ class Engine(Protocol):
         self,
         pairs: Pairs,
         law: Law,
-        log_slope: NDArray,
-        coefficients: NDArray,
+        log_slope: Array,
+        coefficients: Array,
         *,
         moments: bool = True,
     ) -> ColumnSums:
@@ -60,9 +61,9 @@ class Engine(Protocol):
         ----------
         pairs : Pairs
         law : Law
-        log_slope : ndarray of shape (p, n)
+        log_slope : array of shape (p, n)
             From the finished rows pass over *all* keys of these queries.
-        coefficients : ndarray of shape (p, n)
+        coefficients : array of shape (p, n)
             Row sums of C in each part; ignored where the part is empty.
         moments : bool, default=True
             Without them `ColumnSums.moment` has width 0.

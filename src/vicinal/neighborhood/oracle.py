@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.neighborhood.abilities import Abilities
+from vicinal.neighborhood.hosted import takes_tensors
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -20,6 +21,7 @@ class OracleEngine:
     name = "oracle"
     can = Abilities(takes=lambda law: True)
 
+    @takes_tensors
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query."""
         (n, _, d), d_near = pairs.shape, pairs.near.stop
@@ -38,6 +40,7 @@ class OracleEngine:
                     sums.moment[p, i] = slope @ keys[j]
         return sums
 
+    @takes_tensors
     def columns(
         self,
         pairs: Pairs,

@@ -1,9 +1,12 @@
 """Who looks at whom: a set of queries, a set of keys, and what each pair is allowed to see."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from vicinal.neighborhood.arrays import Array, is_numpy, on_host, positions
 
 __all__ = ["DIFFERENT", "SAME", "Pairs"]
 
@@ -11,23 +14,25 @@ __all__ = ["DIFFERENT", "SAME", "Pairs"]
 # Without labels there is one part, number 0, holding every key.
 DIFFERENT, SAME = 0, 1
 
+_ARRAYS = ("queries", "keys", "query_labels", "key_labels", "key_log_weights", "own")
+
 
 @dataclass(frozen=True)
 class Pairs:
-    """All pairs of a query and a key.
+    """All pairs of a query and a key, in arrays of one library on one device.
 
     Parameters
     ----------
-    queries : ndarray of shape (n, d)
+    queries : array of shape (n, d)
         The projected points z_i that look.
-    keys : ndarray of shape (m, d)
+    keys : array of shape (m, d)
         The projected points z_j that are looked at.
-    query_labels, key_labels : ndarray of int, shape (n,) and (m,), optional
+    query_labels, key_labels : array of int, shape (n,) and (m,), optional
         Classes. With labels each row has two parts: keys of another class and
         keys of the query's own.
-    key_log_weights : ndarray of shape (m,), optional
+    key_log_weights : array of shape (m,), optional
         Logarithm of the weight of each key; 0 where absent.
-    own : ndarray of int, shape (n,), optional
+    own : array of int, shape (n,), optional
         The position of each query among the keys, -1 where it is not one of
         them. That pair is left out, and only that one: a different key at
         distance zero counts.
@@ -36,12 +41,12 @@ class Pairs:
         others are carried along: they enter the moments only. None: all.
     """
 
-    queries: NDArray
-    keys: NDArray
-    query_labels: NDArray | None = None
-    key_labels: NDArray | None = None
-    key_log_weights: NDArray | None = None
-    own: NDArray | None = None
+    queries: Array
+    keys: Array
+    query_labels: Array | None = None
+    key_labels: Array | None = None
+    key_log_weights: Array | None = None
+    own: Array | None = None
     n_near: int | None = None
 
     def __post_init__(self) -> None:
@@ -62,12 +67,13 @@ class Pairs:
         self._check_near()
 
     @staticmethod
-    def _check_length(name: str, values: NDArray | None, expected: int) -> None:
+    def _check_length(name: str, values: Array | None, expected: int) -> None:
         if values is not None and values.shape != (expected,):
             raise ValueError(f"{name} has shape {values.shape}, expected ({expected},).")
 
     def _check_own(self) -> None:
-        if self.own is None or len(self.own) == 0:
+        # Of tensors it would mean to wait for the device, only to look.
+        if self.own is None or len(self.own) == 0 or not is_numpy(self.own):
             return
         if self.own.min() < -1 or self.own.max() >= len(self.keys):
             raise ValueError(f"own must lie between -1 and {len(self.keys) - 1}.")
@@ -82,14 +88,27 @@ class Pairs:
     @classmethod
     def among(
         cls,
-        points: NDArray,
-        labels: NDArray | None = None,
-        key_log_weights: NDArray | None = None,
+        points: Array,
+        labels: Array | None = None,
+        key_log_weights: Array | None = None,
         n_near: int | None = None,
     ) -> "Pairs":
         """Every point against every other one: leave-one-out over a single set."""
-        own = np.arange(len(points))
-        return cls(points, points, labels, labels, key_log_weights, own, n_near)
+        pairs = cls(points, points, labels, labels, key_log_weights, n_near=n_near)
+        object.__setattr__(pairs, "own", positions(points))  # nothing in it needs to be checked
+        return pairs
+
+    @cached_property
+    def on_host(self) -> "Pairs":
+        """These pairs in NumPy's arrays, views of tensors that are in the host's memory.
+
+        Kept: engines know pairs that come back by their being the same.
+        """
+        arrays = {name: value for name, value in vars(self).items() if name in _ARRAYS}
+        # One view of an array that stands in two places: engines ask whether both are the same.
+        views = {id(array): on_host(array) for array in arrays.values() if array is not None}
+        found: dict[str, Any] = {name: views.get(id(array)) for name, array in arrays.items()}
+        return replace(self, **found)
 
     @property
     def n_parts(self) -> int:

@@ -1,20 +1,28 @@
-"""Matrix products of many rows, in tiles on threads: the same bits at any number of threads."""
+"""Products of many rows, in tiles on threads: the same bits at any number of threads.
+
+Of tensors their own library makes them, on their device.
+"""
 
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vicinal.neighborhood.arrays import Array, in_dtype_of, is_numpy, namespace
 from vicinal.neighborhood.threads import current_n_threads, run_in_order
 
-__all__ = ["gram", "times"]
+__all__ = ["combined", "gram", "times", "weighted_products"]
 
 # Multiplications in a tile that are worth a thread, and the most tiles of a sum.
 _TILE_WORK, _MOST_TILES = 8_000_000, 64
 
 
-def times(X: NDArray, M: NDArray) -> NDArray:
-    """X M for X of shape (n, k) with many rows, shape (n, m)."""
+def times(X: Array, M: Array) -> Array:
+    """X M for X of shape (n, k) with many rows, shape (n, m).
+
+    For tensors X in their precision, M coming from anywhere.
+    """
+    if not is_numpy(X):
+        return X @ in_dtype_of(X, M)
     tiles = list(_tiles(len(X), X.shape[1] * M.shape[1]))
     if len(tiles) <= 1:
         return X @ M
@@ -28,13 +36,17 @@ def times(X: NDArray, M: NDArray) -> NDArray:
     return out
 
 
-def gram(X: NDArray, Y: NDArray) -> NDArray:
+def gram(X: Array, Y: Array) -> Array:
     """Xᵀ Y for X of shape (n, k) and Y of shape (n, m) with many rows, shape (k, m)."""
+    if not is_numpy(X):
+        xp = namespace(X, Y)
+        dtype = xp.result_type(X, Y)
+        return xp.astype(X, dtype, copy=False).T @ xp.astype(Y, dtype, copy=False)
     tiles = list(_tiles(len(X), X.shape[1] * Y.shape[1], _MOST_TILES))
     if len(tiles) <= 1:
         return X.T @ Y
 
-    def multiply(rows: slice) -> NDArray:
+    def multiply(rows: slice) -> Array:
         return X[rows].T @ Y[rows]
 
     parts = run_in_order(multiply, tiles, current_n_threads())
@@ -42,6 +54,22 @@ def gram(X: NDArray, Y: NDArray) -> NDArray:
     for part in parts:
         total += part
     return total
+
+
+def combined(coefficients: Array, points: Array) -> Array:
+    """Σ_p c_pi z_pi for c of shape (p, n) and z of shape (p, n, d), shape (n, d)."""
+    if is_numpy(points):
+        return np.einsum("pn,pnd->nd", coefficients, points)
+    return (coefficients[:, :, None] * points).sum(axis=0)
+
+
+def weighted_products(weights: Array | None, X: Array, Y: Array) -> Array:
+    """Σ_i w_i x_i ∘ y_i for w of shape (n,), or all 1, and X and Y of shape (n, d), shape (d,)."""
+    if not is_numpy(X):
+        return (X * Y if weights is None else weights[:, None] * X * Y).sum(axis=0)
+    if weights is None:
+        return np.einsum("nd,nd->d", X, Y)
+    return np.einsum("n,nd,nd->d", weights, X, Y)
 
 
 def _tiles(n: int, work_per_row: int, most: int | None = None) -> Iterator[slice]:

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
 from vicinal.neighborhood.arrange import Arrangement, Rectangle, Side, arrange, rectangles
+from vicinal.neighborhood.hosted import takes_tensors
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -82,6 +83,7 @@ class TiledEngine(ABC):
         """What must hold while tiles run."""
         return nullcontext()
 
+    @takes_tensors
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query; without `moments` their width is 0."""
         n, m, d = pairs.shape
@@ -103,6 +105,7 @@ class TiledEngine(ABC):
             sums.put(out, sums.rows(out).merge(partial) if into.start else partial)
         return undo_rows(sums, arranged)
 
+    @takes_tensors
     def columns(
         self,
         pairs: Pairs,

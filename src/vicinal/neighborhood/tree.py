@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
 from vicinal.neighborhood.arrange import Arrangement, Side, arrange
+from vicinal.neighborhood.hosted import takes_tensors
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -104,6 +105,7 @@ class TreeEngine:
 
         self._kernels = trees
 
+    @takes_tensors
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query; without `moments` their width is 0."""
         n, m, d = pairs.shape
@@ -146,6 +148,7 @@ class TreeEngine:
 
         return work
 
+    @takes_tensors
     def columns(
         self,
         pairs: Pairs,
