@@ -14,7 +14,7 @@ FLOORS = (
     ("compiling",),
     ("neighborhood",),
     ("inputs",),
-    ("indexes",),
+    ("indexes", "layers"),
     ("fitting", "metric", "datasets", "representation", "sampling"),
     ("nca", "local_components", "coincidence", "divergence"),
     ("saving", "report", "torch"),

@@ -6,7 +6,17 @@ import pytest
 
 import vicinal
 
-EXTRAS = ("typer", "rich", "matplotlib", "pandas", "faiss", "usearch", "torch", "array_api_compat")
+EXTRAS = (
+    "typer",
+    "rich",
+    "matplotlib",
+    "pandas",
+    "faiss",
+    "usearch",
+    "torch",
+    "triton",
+    "array_api_compat",
+)
 
 
 def modules_after(statement):

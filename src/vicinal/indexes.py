@@ -41,8 +41,8 @@ def faiss_index(
     whole.prepend_transform(_linear(components))
     if rows is not None:
         whole.prepend_transform(_centering(rows.mean(axis=0, dtype=np.float64)))
-    if index == "ivf":
-        whole.train(rows)
+        if index == "ivf":
+            whole.train(rows)
     return whole
 
 

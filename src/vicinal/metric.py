@@ -18,6 +18,7 @@ from vicinal.neighborhood.threads import on_own_threads
 
 if TYPE_CHECKING:
     import faiss
+    import torch
 
     from vicinal.indexes import UsearchIndex
 
@@ -316,6 +317,38 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         from vicinal.indexes import usearch_index
 
         return usearch_index(self.components_, X, options)
+
+    def to_torch(self) -> "torch.nn.Linear":
+        """The projection as a layer of torch, to be part of a network.
+
+        For the first layer of one that starts where a linear map has ended, or the last one
+        behind features that a network computes. Needs the extra ``gpu``; a torch without
+        CUDA will do.
+
+        Returns
+        -------
+        torch.nn.Linear
+            Without bias, in the precision of `components_`, and to be trained as any layer.
+            A copy of the map, which no later fit changes.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from sklearn.datasets import load_iris
+        >>> from vicinal import NeighborhoodComponents
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = NeighborhoodComponents(n_components=2).fit(X, y)
+        >>> layer = model.to_torch()
+        >>> layer
+        Linear(in_features=4, out_features=2, bias=False)
+        >>> Z = layer(torch.tensor(X)).detach().numpy()
+        >>> bool(abs(Z - model.transform(X)).max() < 1e-9)
+        True
+        """
+        check_is_fitted(self)
+        from vicinal.layers import linear_layer
+
+        return linear_layer(self.components_)
 
     @property
     def _n_features_out(self) -> int:

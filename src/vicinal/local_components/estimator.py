@@ -162,13 +162,19 @@ class LocalComponents(
         nor with ``covariance="local"`` or "auto".
     reservoir_size : int, default=10000
         Points that `partial_fit` keeps as centers of kernels.
-    engine : {"auto", "blocked", "fused", "tree", "adaptive"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "adaptive", "cuda"}, default="auto"
         How sums over pairs of points are computed. "tree" looks at few pairs where
         kernels are narrow beside the data, in up to about five dimensions;
         "adaptive" finds out in every update whether that pays, else it is "fused".
+        "cuda" computes on a GPU (extra ``vicinal[gpu]``), and is what "auto" chooses for much
+        work where there is one.
     tolerance : float, default=0.0
         Relative error that "tree" may make in every density. 0: no more than
         rounding. Other engines are exact.
+    precision : {"auto", "float64", "float32", "tf32"}, default="auto"
+        Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
+        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
+        precision of X, and refuse any other.
     random_state : int, RandomState instance or None, default=None
         For `sample`, rows held back, stochastic EM and streams.
     n_jobs : int, optional
@@ -348,6 +354,7 @@ class LocalComponents(
         reservoir_size: int = 10_000,
         engine: str = "auto",
         tolerance: float = 0.0,
+        precision: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -373,6 +380,7 @@ class LocalComponents(
         self.reservoir_size = reservoir_size
         self.engine = engine
         self.tolerance = tolerance
+        self.precision = precision
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -576,7 +584,11 @@ class LocalComponents(
 
     def _choose_engine(self, work: Workload) -> Engine:
         engine, self.engine_reason_ = choose_engine(
-            self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
+            self.engine,
+            work,
+            tolerance=self.tolerance,
+            n_jobs=self.n_jobs,
+            precision=self.precision,
         )
         self.engine_ = engine.name
         return engine
@@ -589,7 +601,11 @@ class LocalComponents(
         law, dtype = density.shape.law, density.points.X.dtype.name
         work = Workload(len(queries), n_keys, d, law=law, dtype=dtype)
         return choose_engine(
-            asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
+            asked["engine"],
+            work,
+            tolerance=asked["tolerance"],
+            n_jobs=self.n_jobs,
+            precision=asked.get("precision", "auto"),
         )[0]
 
     def _set_offset(self, rng: np.random.Generator) -> None:
@@ -597,7 +613,7 @@ class LocalComponents(
         self.offset_ = self._offset(self._density, rng)
 
     def _offset(self, density: Density, rng: np.random.Generator) -> float:
-        asked = self._parameters("engine", "tolerance")
+        asked = self._parameters("engine", "tolerance", "precision")
         engine = self._engine_of(density, density.points.X, asked)
         return offset_of(density, self.contamination, engine, rng)
 
@@ -629,4 +645,7 @@ class LocalComponents(
 
     def _fitted_attributes(self, density: Density) -> dict[str, Any]:
         """All that transform and the density need."""
-        return {**attributes_of(density), "_fitted_with": self._parameters("engine", "tolerance")}
+        return {
+            **attributes_of(density),
+            "_fitted_with": self._parameters("engine", "tolerance", "precision"),
+        }

@@ -28,6 +28,7 @@ def log_density(
     weights: ArrayLike | None = None,
     engine: str = "auto",
     tolerance: float = 0.0,
+    precision: str = "auto",
 ) -> NDArray:
     """Logarithm of a Parzen density.
 
@@ -46,11 +47,15 @@ def log_density(
         ν of ``kernel="student"``.
     weights : array-like of shape (m,), optional
         Of the kernels; weight k counts as k copies.
-    engine : {"auto", "blocked", "fused", "tree", "adaptive"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "adaptive", "cuda"}, default="auto"
         How the sums over pairs are computed.
     tolerance : float, default=0.0
         Relative error that "tree" may make in the density; 0: no more than
         rounding. The larger, the faster.
+    precision : {"auto", "float64", "float32", "tf32"}, default="auto"
+        Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
+        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
+        precision of X, and refuse any other.
 
     Returns
     -------
@@ -79,5 +84,5 @@ def log_density(
         centers, counts = centers[counts > 0], counts[counts > 0]
     mean = centers.mean(axis=0)
     work = Workload(len(queries), len(centers), d, law=law)
-    chosen, _ = choose_engine(engine, work, tolerance=tolerance)
+    chosen, _ = choose_engine(engine, work, tolerance=tolerance, precision=precision)
     return equation(shape, chosen, queries - mean, WeightedPoints(centers - mean, counts))

@@ -43,7 +43,7 @@ from vicinal.state import SavedStateMixin
 __all__ = ["NeighborhoodComponents"]
 
 # Parameters of the fit that are asked for later: by predictions, and by facts about the fit.
-ASKED_LATER = ("engine", "tolerance", "n_neighbors", "objective")
+ASKED_LATER = ("engine", "tolerance", "precision", "n_neighbors", "objective")
 
 
 class NeighborhoodComponents(
@@ -172,16 +172,22 @@ class NeighborhoodComponents(
         `predict` and `predict_proba` look at this many nearest training points
         only, found approximately (needs the extra ``vicinal[neighbors]``). None:
         at all of them, exactly.
-    engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}, default="auto"
         How sums over pairs of points are computed; `engine_` and
         `engine_reason_` tell what "auto" chose. "tree" looks at few pairs where
         neighborhoods are small beside the data, in up to about five dimensions;
         "radius" does so for ``kernel="compact"``; "adaptive" finds out in every
         update whether that pays, else it is "fused".
+        "cuda" computes on a GPU (extra ``vicinal[gpu]``), and is what "auto" chooses for much
+        work where there is one.
     tolerance : float, default=0.0
         Relative error that "tree" may make in the sum over a point's neighbors
         of its own and of the other classes, and in p_i. 0: no more than rounding.
         Other engines are exact.
+    precision : {"auto", "float64", "float32", "tf32"}, default="auto"
+        Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
+        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
+        precision of X, and refuse any other.
     warm_start : bool, default=False
         Start from the map of the previous fit (without annealing again).
     random_state : int, RandomState instance or None, default=None
@@ -314,6 +320,7 @@ class NeighborhoodComponents(
         n_neighbors: int | None = None,
         engine: str = "auto",
         tolerance: float = 0.0,
+        precision: str = "auto",
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -345,6 +352,7 @@ class NeighborhoodComponents(
         self.n_neighbors = n_neighbors
         self.engine = engine
         self.tolerance = tolerance
+        self.precision = precision
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -416,7 +424,11 @@ class NeighborhoodComponents(
 
     def _choose_engine(self, work: Workload) -> Engine:
         engine, self.engine_reason_ = choose_engine(
-            self.engine, work, tolerance=self.tolerance, n_jobs=self.n_jobs
+            self.engine,
+            work,
+            tolerance=self.tolerance,
+            n_jobs=self.n_jobs,
+            precision=self.precision,
         )
         self.engine_ = engine.name
         return engine
@@ -567,7 +579,11 @@ class NeighborhoodComponents(
         (n_keys, d), dtype = classifier.keys.shape, classifier.keys.dtype.name
         work = Workload(len(queries), n_keys, d, law=classifier.law, dtype=dtype)
         engine, _ = choose_engine(
-            asked["engine"], work, tolerance=asked["tolerance"], n_jobs=self.n_jobs
+            asked["engine"],
+            work,
+            tolerance=asked["tolerance"],
+            n_jobs=self.n_jobs,
+            precision=asked.get("precision", "auto"),
         )
         index, k = None, asked["n_neighbors"]
         if k is not None:

@@ -44,6 +44,7 @@ def objective(
     sample_weight: ArrayLike | None = None,
     engine: str = "auto",
     tolerance: float = 0.0,
+    precision: str = "auto",
 ) -> tuple[float, NDArray]:
     """Objective of neighborhood component analysis and its gradient.
 
@@ -73,10 +74,14 @@ def objective(
         λ of the penalty λ Σ A_ij², on the sum over points.
     sample_weight : array-like of shape (n,), optional
         Weight k counts as k copies of the point.
-    engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}, default="auto"
         How the sums over pairs are computed.
     tolerance : float, default=0.0
         Relative error that "tree" may make in a sum over neighbors and in p_i.
+    precision : {"auto", "float64", "float32", "tf32"}, default="auto"
+        Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
+        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
+        precision of X, and refuse any other.
 
     Returns
     -------
@@ -117,7 +122,7 @@ def objective(
         goal = replace(goal, background=ClassGaussians.of(features, labels, known, weights))
     size, dtype = len(points), points.dtype.name
     work = Workload(size, size, len(linear_map), law=law, dtype=dtype)
-    chosen, _ = choose_engine(engine, work, tolerance=tolerance)
+    chosen, _ = choose_engine(engine, work, tolerance=tolerance, precision=precision)
     given = LabeledPoints(features[:], weights, labels=labels)
     found = evaluate(linear_map, goal, chosen, given, logit=logit)
     return penalized(found.value, found.gradient, linear_map, penalty)

@@ -329,7 +329,11 @@ def _annealed(
     size, dtype = len(points), points.X.dtype.name
     work = Workload(size, size, len(full_rank), 100, objective.law, dtype)
     engine, _ = choose_engine(
-        settings.engine, work, tolerance=settings.tolerance, n_jobs=settings.n_jobs
+        settings.engine,
+        work,
+        tolerance=settings.tolerance,
+        n_jobs=settings.n_jobs,
+        precision=settings.precision,
     )
 
     def mean_objective(A: NDArray) -> tuple[float, NDArray]:

@@ -303,6 +303,7 @@ class _Fits:
             replace(ready.workload(self.recipe), n_queries=self.n_rows, n_keys=self.n_rows),
             tolerance=self.settings.tolerance,
             n_jobs=self.settings.n_jobs,
+            precision=self.settings.precision,
         )
         self.names, log_p = [], []
         for name, A, logit in self._candidates(ready, engine):

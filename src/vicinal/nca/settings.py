@@ -37,6 +37,7 @@ class NeighborhoodSettings(Protocol):
     n_neighbors: int | None
     engine: str
     tolerance: float
+    precision: str
     warm_start: bool
     random_state: int | np.random.RandomState | None
     n_jobs: int | None

@@ -8,7 +8,10 @@ from vicinal.neighborhood.devices import current_device
 from vicinal.neighborhood.laws import GAUSSIAN, Law
 from vicinal.neighborhood.pairs import Pairs
 
-__all__ = ["NO_KERNELS", "Abilities", "Workload", "is_compiled", "work_of"]
+__all__ = ["NO_KERNELS", "PRECISIONS", "Abilities", "Workload", "is_compiled", "work_of"]
+
+# What users may ask for; "auto": as the engine has it.
+PRECISIONS = ("auto", "float64", "float32", "tf32")
 
 # Of an engine that only has compiled kernels.
 NO_KERNELS = 'has no compiled kernels for the {law} law: use engine="auto"'
@@ -64,6 +67,8 @@ class Abilities:
         sentence that begins with the engine.
     dtypes : tuple of str
     devices : tuple of str
+    precisions : tuple of str or None
+        Those it computes in, whatever the points are in; None: in that of the points.
     most_dims : int or None
         Largest number of coordinates that distances are made of; None: any.
     ulps : float
@@ -75,6 +80,7 @@ class Abilities:
     wrong_law: str = "cannot compute with the {law} law"
     dtypes: tuple[str, ...] = ("float64", "float32")
     devices: tuple[str, ...] = ("cpu",)
+    precisions: tuple[str, ...] | None = None
     most_dims: int | None = None
     ulps: float = 16.0
 
@@ -91,6 +97,11 @@ class Abilities:
             return f"computes in {' or '.join(self.dtypes)}, not in {work.dtype}: convert the data"
         if work.device not in self.devices:
             return f"runs on {' or '.join(self.devices)}, and the data are on {work.device}"
+        if work.precision not in ("auto", *(self.precisions or (work.dtype,))):
+            return (
+                f"computes in the precision of the data, {work.dtype}, not in precision="
+                f"{work.precision!r}: convert X, or use engine='cuda'"
+            )
         if self.most_dims is not None and work.n_dims > self.most_dims:
             return f"takes at most {self.most_dims} dimensions, not {work.n_dims}: use 'auto'"
         return None

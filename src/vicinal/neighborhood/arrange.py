@@ -14,13 +14,13 @@ from numpy.typing import DTypeLike, NDArray
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 
-__all__ = ["FARTHEST", "Arrangement", "Rectangle", "Side", "arrange", "rectangles"]
+__all__ = ["Arrangement", "Rectangle", "Side", "arrange", "check_reach", "rectangles"]
 
 # Enough rows for a median that is robust to a few far points; more would only cost time.
 _CENTER_SAMPLE = 1000
 
 # Coordinates whose squared distances still fit in float64 in any realistic dimension.
-FARTHEST = 1e152
+_FARTHEST = 1e152
 
 
 @dataclass(frozen=True)
@@ -136,15 +136,19 @@ def _center(keys: NDArray) -> NDArray:
 
 def _reach(*sides: NDArray, near: slice) -> float:
     """Largest distance from the center; refuses what would overflow when squared."""
-    largest = float(np.max([np.abs(points).max(initial=0.0) for points in sides]))
-    if not largest < FARTHEST:
-        raise ValueError(
-            f"The projected points reach {largest:.3g} from their center (NaN or beyond "
-            f"{FARTHEST:g}): squared distances overflow. Scale the data or the map down."
-        )
+    check_reach(float(np.max([np.abs(points).max(initial=0.0) for points in sides])))
     close = [points[:, near] for points in sides]
     squares = [np.einsum("nd,nd->n", points, points).max(initial=0.0) for points in close]
     return float(np.sqrt(max(squares)))
+
+
+def check_reach(largest: float) -> None:
+    """Refuse coordinates, from the center, whose squares would overflow."""
+    if not largest < _FARTHEST:
+        raise ValueError(
+            f"The projected points reach {largest:.3g} from their center (NaN or beyond "
+            f"{_FARTHEST:g}): squared distances overflow. Scale the data or the map down."
+        )
 
 
 def _by_class(pairs: Pairs) -> tuple[NDArray, NDArray, NDArray | None, NDArray | None]:

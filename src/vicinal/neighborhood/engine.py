@@ -1,12 +1,13 @@
 """The contract every engine keeps, and how one is chosen."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vicinal.compiling import is_disabled
-from vicinal.neighborhood.abilities import Abilities, Workload, is_compiled
+from vicinal.neighborhood.abilities import PRECISIONS, Abilities, Workload, is_compiled
 from vicinal.neighborhood.arrays import Array
+from vicinal.neighborhood.gpu import cuda_engine, has_gpu
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -124,7 +125,27 @@ TOLERANT_MAX_DIMS = 3
 TOLERANT_PAIRS = 100_000_000
 _PROBED = "trees where a probe of some queries finds that few pairs matter, else one compiled sweep"
 
+# Where a GPU pays, its kernels once compiled: one core of a CPU takes seconds for so many pairs.
+GPU_WORK = 2_000_000_000
+GPU_MAX_DIMS = 512
+
 _RULES = (
+    _Rule(
+        "cuda",
+        lambda work, tolerance: work.device == "cuda",
+        "the data are on a GPU",
+    ),
+    _Rule(
+        "cuda",
+        lambda work, tolerance: (
+            work.pair_visits >= GPU_WORK
+            and work.n_dims <= GPU_MAX_DIMS
+            and is_compiled(work.law)
+            and has_gpu()
+        ),
+        f"a GPU, and at least {GPU_WORK:.0e} pair visits: fused kernels there, in single "
+        "precision unless precision says otherwise",
+    ),
     _Rule(
         "blocked",
         lambda work, tolerance: is_disabled(),
@@ -204,27 +225,42 @@ def _adaptive(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     return AdaptiveEngine(n_jobs, tolerance=tolerance)
 
 
+def _cuda(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
+    precision = work.precision
+    if precision == "auto":  # that of tensors; NumPy's are double for no reason, as a rule
+        precision = "float32" if work.device == "cpu" else "input"
+    return cuda_engine(precision)
+
+
 ENGINES: dict[str, Callable[[Workload, float, int | None], Engine]] = {
     "blocked": _blocked,
     "fused": _fused,
     "tree": _tree,
     "radius": _radius,
     "adaptive": _adaptive,
+    "cuda": _cuda,
 }
 
 
 def choose_engine(
-    name: str, work: Workload, *, tolerance: float = 0.0, n_jobs: int | None = None
+    name: str,
+    work: Workload,
+    *,
+    tolerance: float = 0.0,
+    n_jobs: int | None = None,
+    precision: str = "auto",
 ) -> tuple[Engine, str]:
     """Build the engine of that name, or the one `work` calls for.
 
     Parameters
     ----------
-    name : {"auto", "blocked", "fused", "tree", "radius", "adaptive"}
+    name : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}
     work : Workload
     tolerance : float, default=0.0
         Largest relative error of a sum; exact engines make none.
     n_jobs : int, optional
+    precision : {"auto", "float64", "float32", "tf32"}, default="auto"
+        Engines for CPUs compute in that of the points, and take no other.
 
     Returns
     -------
@@ -234,6 +270,10 @@ def choose_engine(
     """
     if not 0.0 <= tolerance < 1.0:
         raise ValueError(f"tolerance={tolerance!r} must be at least 0 and less than 1.")
+    if precision not in PRECISIONS:
+        known = ", ".join(repr(each) for each in PRECISIONS)
+        raise ValueError(f"precision={precision!r} is unknown: use one of {known}.")
+    work = replace(work, precision=precision)
     if name == "auto":
         rule = next(rule for rule in _RULES if rule.applies(work, tolerance))
         name, reason = rule.engine, rule.reason

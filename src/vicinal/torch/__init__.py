@@ -1,13 +1,13 @@
 """Soft neighborhoods as a loss for networks, for PyTorch.
 
-Here, beside the engine for GPUs, and nowhere else in vicinal torch is imported.
+Torch is imported here, by the engine for GPUs and by `vicinal.layers`, and nowhere else in vicinal.
 """
 
 try:
     import array_api_compat as _array_api_compat  # noqa: F401 - the equations need it for tensors
     import torch as _torch  # noqa: F401
 except ImportError as error:
-    raise ImportError(f"vicinal.torch needs {error.name}: pip install 'vicinal[torch]'") from error
+    raise ImportError(f"vicinal.torch needs {error.name}: pip install 'vicinal[gpu]'") from error
 
 from vicinal.torch.loss import NeighborhoodLoss
 

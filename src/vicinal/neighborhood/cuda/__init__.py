@@ -1,6 +1,6 @@
-"""The engine for a GPU, in Triton: what is computed (`kernels`), on what (`layout`), how (`engine`).
+"""The engine for a GPU: what is computed (`kernels`), on what (`layout`), and how (`engine`).
 
-Importing this package imports torch and Triton; nothing else in vicinal does but `vicinal.torch`.
+Importing this package imports torch and Triton: whoever is not sure of them asks `gpu.py`.
 """
 
 from vicinal.neighborhood.cuda.engine import MOST_DIMS, PRECISIONS, CudaEngine

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, Workload, is_compiled
-from vicinal.neighborhood.arrays import is_numpy
+from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
+from vicinal.neighborhood.arrays import dtype_of, is_numpy
 from vicinal.neighborhood.cuda import kernels
 from vicinal.neighborhood.cuda.layout import Layout, lay_out, padded
 from vicinal.neighborhood.laws import LOG2E, Law
@@ -80,7 +80,13 @@ class CudaEngine:
     """
 
     name = "cuda"
-    can = Abilities(is_compiled, NO_KERNELS, devices=("cuda", "cpu"), most_dims=MOST_DIMS)
+    can = Abilities(
+        is_compiled,
+        NO_KERNELS,
+        devices=("cuda", "cpu"),
+        precisions=("float64", "float32", "tf32"),
+        most_dims=MOST_DIMS,
+    )
 
     def __init__(
         self, n_jobs: int | None = None, *, precision: str = "input", device: Any = "cuda"
@@ -119,35 +125,19 @@ class CudaEngine:
         """Made for these very pairs before, or made now: both passes need the same."""
         if self._last is not None and self._last[0] is pairs and self._last[1] == law:
             return self._last[2]
-        n, m, _ = pairs.shape
-        precision = _precision_of(pairs) if self.precision == "input" else self.precision
-        self.can.check(self.name, Workload(n, m, pairs.near.stop, law=law))
+        precision = self.precision
+        if precision == "input":
+            precision = dtype_of(pairs.queries, pairs.keys)
+        self.can.check(self.name, work_of(pairs, law))
         layout = lay_out(
             pairs,
             law,
             torch.float64 if precision == "float64" else torch.float32,
             self.device,
             precision == "tf32",
-            _is_among(pairs),
         )
         self._last = pairs, law, layout
         return layout
-
-
-def _precision_of(pairs: Pairs) -> str:
-    """float64, unless all points are in single precision."""
-    names = {str(points.dtype).removeprefix("torch.") for points in (pairs.queries, pairs.keys)}
-    return "float32" if names == {"float32"} else "float64"
-
-
-def _is_among(pairs: Pairs) -> bool:
-    """Whether every query's own key is at its own position."""
-    n, m, _ = pairs.shape
-    if pairs.own is None or n != m:
-        return False
-    if is_numpy(pairs.own):
-        return bool((pairs.own == np.arange(n)).all())
-    return bool(torch.equal(pairs.own, torch.arange(n, device=pairs.own.device)))
 
 
 def _returned(sums: tuple[Tensor, ...], pairs: Pairs) -> tuple[Any, ...]:
@@ -349,9 +339,7 @@ class _QueryTerms(NamedTuple):
     unit: Tensor
 
 
-def _query_terms(
-    layout: Layout, law: Law, log_slope: Tensor, coefficients: Tensor
-) -> _QueryTerms:
+def _query_terms(layout: Layout, law: Law, log_slope: Tensor, coefficients: Tensor) -> _QueryTerms:
     order, size = layout.queries.order, len(layout.queries.squares)
     log_slope, coefficients = (each.index_select(1, order) for each in (log_slope, coefficients))
     # A part without any weight has nothing to share out, whatever the model asks for.

@@ -13,8 +13,6 @@ Shapes in comments: BM outputs and BN inputs at a time, DP dimensions with those
 DV of them whose moments a program adds up; where these are not all, others add up the rest.
 """
 
-# ruff: noqa: D103
-
 import triton
 import triton.language as tl
 
@@ -155,8 +153,8 @@ def _fold_rows(
 ):  # fmt: skip
     """Add inputs start..stop to the sums of the queries of a tile.
 
-    sums: peak, mass, what rounding took from it, slope (BM,), moment (BM, DV). tile: the queries' halves (BM, DP), positions,
-    own keys, runs of their own class (BM,), and biases -|q|². inputs: pointers of all keys.
+    sums: peak, mass, what rounding took from it, slope (BM,), moment (BM, DV). tile: the queries'
+    halves (BM, DP), positions, own keys, runs of their class, biases (BM,). inputs: all keys.
     """
     peak, mass, rest, slope, moment = sums
     own_high, own_low, out, own, first, last, bias_out = tile
@@ -235,7 +233,9 @@ def _runs(runs, n, n_padded, OWN: tl.constexpr, BM: tl.constexpr):
     own_first, own_last = first, first
     if OWN == _DIAGONAL:
         own_first, own_last = start, end
-    return first, tl.where(is_mixed, first, own_first), tl.where(is_mixed, last, own_last), last, is_mixed
+    masked = tl.where(is_mixed, first, own_first)
+    after = tl.where(is_mixed, last, own_last)
+    return first, masked, after, last, is_mixed
 
 
 @triton.jit
@@ -266,20 +266,30 @@ def rows(
     everywhere: tl.constexpr = OWN if OWN == _ANYWHERE else 0
 
     a, b = _cut(first, masked, chunk, chunk_size)
-    same = _fold_rows(none, tile, keys, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV)
+    same = _fold_rows(
+        none, tile, keys, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV
+    )
     a, b = _cut(masked, after, chunk, chunk_size)
     same = _fold_rows(same, tile, keys, power, a, b, LAW, KIND, MOMENTS, _SAME, OWN, BN, DP, DV)
     a, b = _cut(after, last, chunk, chunk_size)
-    same = _fold_rows(same, tile, keys, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV)
+    same = _fold_rows(
+        same, tile, keys, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV
+    )
     place = chunk * 2 + 1 if LABELS else chunk
     _store(peaks, masses, slopes, moments, same, tile[2], place, n, MOMENTS, DP, DV)
     if LABELS:
         a, b = _cut(0, first, chunk, chunk_size)
-        rest = _fold_rows(none, tile, keys, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV)
+        rest = _fold_rows(
+            none, tile, keys, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV
+        )
         a, b = _cut(first, tl.where(is_mixed, last, first), chunk, chunk_size)
-        rest = _fold_rows(rest, tile, keys, power, a, b, LAW, KIND, MOMENTS, _OTHERS, OWN, BN, DP, DV)
+        rest = _fold_rows(
+            rest, tile, keys, power, a, b, LAW, KIND, MOMENTS, _OTHERS, OWN, BN, DP, DV
+        )
         a, b = _cut(last, m, chunk, chunk_size)
-        rest = _fold_rows(rest, tile, keys, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV)
+        rest = _fold_rows(
+            rest, tile, keys, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV
+        )
         _store(peaks, masses, slopes, moments, rest, tile[2], chunk * 2, n, MOMENTS, DP, DV)
 
 
@@ -372,22 +382,32 @@ def columns(
     everywhere: tl.constexpr = OWN if OWN == _ANYWHERE else 0
 
     a, b = _cut(first, masked, chunk, chunk_size)
-    sums = _fold_columns(sums, tile, same, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV)
+    sums = _fold_columns(
+        sums, tile, same, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV
+    )
     a, b = _cut(masked, after, chunk, chunk_size)
     sums = _fold_columns(sums, tile, same, power, a, b, LAW, KIND, MOMENTS, _SAME, OWN, BN, DP, DV)
     a, b = _cut(after, last, chunk, chunk_size)
-    sums = _fold_columns(sums, tile, same, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV)
+    sums = _fold_columns(
+        sums, tile, same, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV
+    )
     if LABELS:
         rest = (
             in_highs, in_lows, out_points, in_points,
             in_biases, in_shifts, in_shares, d, n_padded, stride_in, unit,
         )  # fmt: skip
         a, b = _cut(0, first, chunk, chunk_size)
-        sums = _fold_columns(sums, tile, rest, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV)
+        sums = _fold_columns(
+            sums, tile, rest, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV
+        )
         a, b = _cut(first, tl.where(is_mixed, last, first), chunk, chunk_size)
-        sums = _fold_columns(sums, tile, rest, power, a, b, LAW, KIND, MOMENTS, _OTHERS, OWN, BN, DP, DV)
+        sums = _fold_columns(
+            sums, tile, rest, power, a, b, LAW, KIND, MOMENTS, _OTHERS, OWN, BN, DP, DV
+        )
         a, b = _cut(last, m, chunk, chunk_size)
-        sums = _fold_columns(sums, tile, rest, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV)
+        sums = _fold_columns(
+            sums, tile, rest, power, a, b, LAW, KIND, MOMENTS, _ALL, everywhere, BN, DP, DV
+        )
     at = chunk.to(tl.int64) * n + out
     tl.store(totals + at, sums[0], mask=out < n)
     if MOMENTS:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vicinal.neighborhood.arrange import FARTHEST
+from vicinal.neighborhood.arrange import check_reach
 from vicinal.neighborhood.cuda.kernels import (
     DIRECT,
     HALVES,
@@ -155,18 +155,12 @@ class _Scaling:
     ) -> "_Scaling":
         """From the largest coordinates, of distances and carried along, and the largest norm."""
         near, carried, squared_reach = largest
-        if not max(near, carried) < FARTHEST:
-            raise ValueError(
-                f"The projected points reach {max(near, carried):.3g} from their center (NaN or "
-                f"beyond {FARTHEST:g}): squared distances overflow. Scale the data or the map down."
-            )
+        check_reach(math.nan if math.isnan(near) else max(near, carried))
         kind, dtype = _comparison(squared_reach * steepness, dtype, fast)
         return cls(kind, dtype, _half_scale(near), _half_scale(carried))
 
 
-def _comparison(
-    squared_reach: float, dtype: torch.dtype, fast: bool
-) -> tuple[int, torch.dtype]:
+def _comparison(squared_reach: float, dtype: torch.dtype, fast: bool) -> tuple[int, torch.dtype]:
     """How coordinates are compared, and in which precision."""
     if fast and squared_reach < _FAST_REACH:
         return ONE_HALF, torch.float32
@@ -181,9 +175,7 @@ def _half_scale(largest: float) -> float:
     return 2.0 ** (_LARGEST_HALF - math.frexp(largest)[1]) if largest > 0 else 1.0
 
 
-def lay_out(
-    pairs: Pairs, law: Law, dtype: torch.dtype, device: torch.device, fast: bool, is_among: bool
-) -> Layout:
+def lay_out(pairs: Pairs, law: Law, dtype: torch.dtype, device: torch.device, fast: bool) -> Layout:
     """Sort, center, scale and halve."""
     one_set = pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
     near, n_dims = pairs.near.stop, pairs.shape[2]
@@ -194,7 +186,8 @@ def lay_out(
     if not one_set:
         queries, query_order, query_labels = _sorted(pairs.queries, pairs.query_labels, device)
         queries = (queries - center) * law.scale
-    largest = _largest([keys] if one_set else [queries, keys], near)
+    own = None if pairs.own is None else _on(device, pairs.own)
+    *largest, is_diagonal = _seen([keys] if one_set else [queries, keys], near, own).tolist()
     scaling = _Scaling.of(largest, law.steepness(near), dtype, fast)
     column_scale = _column_scale(scaling, near, n_dims, device)
     key_side = _side(keys, key_order, key_labels, scaling, column_scale, near, is_query=False)
@@ -205,7 +198,7 @@ def lay_out(
             queries, query_order, query_labels, scaling, column_scale, near, is_query=True
         )
     weights, weight_peak = _key_weights(pairs, law, key_side, scaling.dtype)
-    own, owner, own_kind = _own_positions(pairs, query_side, key_side, one_set and is_among)
+    own, owner, own_kind = _own_positions(own, query_side, key_side, one_set and is_diagonal)
     return Layout(
         query_side,
         key_side,
@@ -253,15 +246,22 @@ def _center(keys: Tensor) -> Tensor:
     return keys[:: max(1, len(keys) // _CENTER_SAMPLE)].median(dim=0).values
 
 
-def _largest(sides: list[Tensor], near: int) -> list[float]:
-    """Largest coordinate of distances, largest one carried along, largest squared norm."""
+def _seen(sides: list[Tensor], near: int, own: Tensor | None) -> Tensor:
+    """What the host is told: the largest coordinates, norm, and whether all are their own keys.
+
+    The largest coordinate of distances, the largest one carried along, the largest squared norm;
+    whether every query's own key is at its own position. NaN where there is one.
+    """
     found = [torch.zeros(3, dtype=torch.float64, device=sides[0].device)]
     for points in (each for each in sides if len(each)):
         size = points.abs()
         carried = size[:, near:].amax() if size.shape[1] > near else found[0][0]
         squares = size[:, :near].square().sum(dim=1).amax()
         found.append(torch.stack([size[:, :near].amax(), carried, squares]))
-    return torch.stack(found).amax(dim=0).tolist()  # of NaN and a number, NaN
+    is_diagonal = found[0][:1]
+    if own is not None:
+        is_diagonal = (own == torch.arange(len(own), device=own.device)).all()[None].double()
+    return torch.cat([torch.stack(found).amax(dim=0), is_diagonal])
 
 
 def _column_scale(scaling: _Scaling, near: int, n_dims: int, device: torch.device) -> Tensor:
@@ -316,7 +316,7 @@ def _key_weights(pairs: Pairs, law: Law, keys: Side, dtype: torch.dtype) -> tupl
 
 
 def _own_positions(
-    pairs: Pairs, queries: Side, keys: Side, is_diagonal: bool
+    theirs: Tensor | None, queries: Side, keys: Side, is_diagonal: bool
 ) -> tuple[Tensor, Tensor, int]:
     """Self-pairs in sorted positions, from both sides, and where they are."""
     device, sizes = keys.order.device, (len(queries.squares), len(keys.squares))
@@ -324,14 +324,13 @@ def _own_positions(
         own = torch.arange(sizes[0], dtype=torch.int32, device=device)
         return own, own, OWN_DIAGONAL
     own, owner = (torch.full((size,), -1, dtype=torch.int32, device=device) for size in sizes)
-    if pairs.own is None:
+    if theirs is None:
         return own, owner, OWN_NOWHERE
     position = torch.empty_like(keys.order)
     position[keys.order] = torch.arange(len(keys), device=device)
-    theirs = _on(device, pairs.own).index_select(0, queries.order)
-    # One more place for those without a key, so that nothing depends on how many there are.
+    # One more place for those without a key, -1: nothing depends on how many there are.
     position = torch.cat([position, position.new_full((1,), -1)])
-    own[: len(queries)] = position[theirs.long()].int()
+    own[: len(queries)] = position[theirs.long().index_select(0, queries.order)].int()
     places = torch.where(own[: len(queries)] >= 0, own[: len(queries)].long(), sizes[1] - 1)
     owner[places] = torch.arange(len(queries), dtype=torch.int32, device=device)
     owner[len(keys) :] = -1
