@@ -4,10 +4,13 @@ from importlib.util import find_spec
 
 import pytest
 
-HAS_TORCH = find_spec("torch") is not None
+HAS_TORCH = all(find_spec(name) for name in ("torch", "array_api_compat"))
+HAS_TRITON = HAS_TORCH and find_spec("triton") is not None
 WITHOUT_TORCH = pytest.mark.skip(reason="torch is not installed")
 
-collect_ignore_glob = [] if HAS_TORCH else ["vicinal/torch/*"]  # cannot be imported
+# What cannot be imported.
+collect_ignore_glob = [] if HAS_TORCH else ["vicinal/torch/*"]
+collect_ignore_glob += [] if HAS_TRITON else ["vicinal/neighborhood/cuda/*"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -33,6 +33,8 @@ class Workload:
         Of the points: "float64" or "float32".
     device : str
         Where they are, "cpu" or "cuda"; as `devices.data_on` says unless it is given.
+    precision : str
+        What users ask for, one of `PRECISIONS`.
     """
 
     n_queries: int
@@ -42,6 +44,7 @@ class Workload:
     law: Law = GAUSSIAN
     dtype: str = "float64"
     device: str = field(default_factory=current_device)
+    precision: str = "auto"
 
     @property
     def pairs(self) -> int:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vicinal.neighborhood.engine import Engine
 
-__all__ = ["EngineLost", "cuda_engine", "has_gpu"]
+__all__ = ["DeviceLostError", "cuda_engine", "has_gpu"]
 
 # What the extra "gpu" brings.
 _NEEDED = ("torch", "triton", "array_api_compat")
 
 
-class EngineLost(RuntimeError):
+class DeviceLostError(RuntimeError):
     """A device failed or ran out of memory: what was learned before is not lost."""
 
 
