@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["src/vicinal/torch/*"]
+HAS_TORCH = all(find_spec(name) for name in ("torch", "array_api_compat"))
+collect_ignore_glob = [] if HAS_TORCH else ["src/vicinal/torch/*"]
