@@ -4,8 +4,8 @@ from importlib.util import find_spec
 
 import pytest
 
-HAS_TORCH = find_spec("torch") is not None
-WITHOUT_TORCH = pytest.mark.skip(reason="torch is not installed")
+HAS_TORCH = all(find_spec(name) for name in ("torch", "array_api_compat"))
+WITHOUT_TORCH = pytest.mark.skip(reason="the extra gpu is not installed")
 
 collect_ignore_glob = [] if HAS_TORCH else ["vicinal/torch/*"]  # cannot be imported
 

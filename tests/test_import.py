@@ -6,7 +6,8 @@ import pytest
 
 import vicinal
 
-EXTRAS = ("typer", "rich", "matplotlib", "pandas", "faiss", "usearch", "torch", "triton")
+TABLES_AND_PICTURES = ("typer", "rich", "matplotlib", "pandas")
+EXTRAS = (*TABLES_AND_PICTURES, "faiss", "usearch", "torch", "triton", "array_api_compat")
 
 
 def modules_after(statement):
@@ -37,6 +38,14 @@ def test_the_estimator_loads_neither_the_compiler_nor_an_extra_of_ours():
     modules = modules_after("from vicinal import NeighborhoodComponents, datasets")
     ours = {name.split(".")[0] for name in modules - modules_after(SCIKIT_LEARN_ALONE)}
     assert not ours.intersection(("numba", "llvmlite", *EXTRAS))
+
+
+def test_the_loss_for_networks_loads_no_compiler():
+    pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+    batch = "torch.randn(50, 3).requires_grad_(), torch.arange(50) % 2"
+    step = f"import torch, vicinal; vicinal.torch.NeighborhoodLoss()({batch}).backward()"
+    assert not {"numba", "llvmlite"} & {name.split(".")[0] for name in modules_after(step)}
 
 
 def test_public_names():

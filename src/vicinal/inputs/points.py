@@ -36,6 +36,12 @@ class WeightedPoints:
         return ones(self.X) if self.weights is None else self.weights
 
     @property
+    def once(self) -> Array:
+        """What a point counts that is looked at once: 1, or its weight where that is less."""
+        counts = self.counts
+        return namespace(counts).where(counts < 1.0, counts, 1.0)
+
+    @property
     def log_counts(self) -> Array | None:
         """Logarithm of the counts, None where all are 1."""
         return None if self.weights is None else namespace(self.weights).log(self.weights)

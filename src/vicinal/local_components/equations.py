@@ -9,6 +9,9 @@ local coordinates, and the scatter of all coordinates gives C_L.
 Kernels of another law than the Gaussian are mixtures of Gaussians of many widths. EM then weighs
 a pair once more, by the expected precision of its Gaussian, -2k'/k in the units of the law: λ_ij
 times that is what engines call a slope, and all else stays as it is.
+
+Points may be tensors: sums over them are made where they are. Shapes, and what EM makes of a
+scatter, are on the host.
 """
 
 from dataclasses import dataclass
@@ -26,7 +29,8 @@ from vicinal.local_components.low_rank import (
     unpacked,
 )
 from vicinal.local_components.shapes import DiagonalShape, KernelShape, Shape
-from vicinal.neighborhood import GAUSSIAN, Engine, Law, Pairs, Rows
+from vicinal.neighborhood import GAUSSIAN, Engine, Law, Pairs, Rows, namespace
+from vicinal.neighborhood.arrays import Array, beside, in_dtype_of, positions
 
 __all__ = [
     "STRUCTURES",
@@ -141,7 +145,7 @@ def expected_scatter(
     engine: Engine,
     queries: WeightedPoints,
     keys: WeightedPoints | None = None,
-    own: NDArray | None = None,
+    own: Array | None = None,
     copies_count: bool = True,
 ) -> ExpectedScatter:
     """One E-step (3) and the scatter (4), over queries against keys.
@@ -153,22 +157,23 @@ def expected_scatter(
     queries : WeightedPoints
     keys : WeightedPoints, optional
         None: the queries, each against all others.
-    own : ndarray of int, shape (n,), optional
+    own : array of int, shape (n,), optional
         Position of each query among the keys, or -1.
     copies_count : bool, default=True
         Whether copies of a query help to explain it. If not, it is left out with all of them.
     """
     if keys is None:
-        keys, own = queries, np.arange(len(queries))
+        keys, own = queries, positions(queries.X)
     pairs, rows, log_p, log_mass = _look_around(
         shape, engine, queries, keys, own, copies_count, moments=True
     )
     # λ, times 2 -k'/k in units of the law. Copies of the point itself take their share of λ, at
     # distance 0.
-    weight = 2.0 / shape.law.squared_width * np.exp(rows.log_slope[0] - log_mass)
-    share = (queries.counts * weight)[None, :]
+    by_others = namespace(log_mass).exp(rows.log_slope[0] - log_mass)
+    weight = 2.0 / shape.law.squared_width * by_others
+    share = (beside(weight, queries.counts) * weight)[None, :]
     columns = engine.columns(pairs, shape.law, rows.log_slope, share, moments=False)
-    C = shape.scatter(pairs, rows, share, columns.total) / queries.total
+    C = shape.scatter(pairs, rows, share, columns.total) / float(queries.total)
     return ExpectedScatter(_mean(log_p, queries), C)
 
 
@@ -177,7 +182,7 @@ def leave_one_out(
     engine: Engine,
     queries: WeightedPoints,
     keys: WeightedPoints,
-    own: NDArray,
+    own: Array,
     copies_count: bool = True,
 ) -> float:
     """Mean log-likelihood of queries, each under all keys but itself, or but all its copies."""
@@ -185,15 +190,15 @@ def leave_one_out(
     return _mean(looked[2], queries)
 
 
-def each_left_out(shape: KernelShape, engine: Engine, points: WeightedPoints) -> NDArray:
+def each_left_out(shape: KernelShape, engine: Engine, points: WeightedPoints) -> Array:
     """Log-likelihood of every point under all others, its own copies left out, shape (n,)."""
-    own = np.arange(len(points))
+    own = positions(points.X)
     return _look_around(shape, engine, points, points, own, copies_count=False, moments=False)[2]
 
 
 def log_density(
-    shape: KernelShape, engine: Engine, queries: NDArray, points: WeightedPoints
-) -> NDArray:
+    shape: KernelShape, engine: Engine, queries: Array, points: WeightedPoints
+) -> Array:
     """log of (2π)^(-d/2) |det B| exp(-½|B_Gᵀ(x-μ)|²) (1/n) Σ_j exp(-½|B_Lᵀ(x-x_j)|²), shape (n,).
 
     Queries and points are centered at μ.
@@ -208,7 +213,7 @@ def log_density(
         n_near=shape.n_local,
     )
     rows = engine.rows(pairs, shape.law, moments=False).finish()
-    log_parzen = rows.log_mass[0] - np.log(points.total)
+    log_parzen = rows.log_mass[0] - float(np.log(float(points.total)))
     return log_parzen + shape.log_gaussian(Z) + shape.log_normalizer
 
 
@@ -217,10 +222,10 @@ def _look_around(
     engine: Engine,
     queries: WeightedPoints,
     keys: WeightedPoints,
-    own: NDArray | None,
+    own: Array | None,
     copies_count: bool,
     moments: bool,
-) -> tuple[Pairs, Rows, NDArray, NDArray]:
+) -> tuple[Pairs, Rows, Array, Array]:
     """Pairs, their rows pass, leave-one-out log-densities, and log masses with own copies."""
     Z = shape.coordinates(queries.X)
     # So that k(s) is the kernel; Gaussian coordinates are carried along.
@@ -233,19 +238,22 @@ def _look_around(
         n_near=shape.n_local,
     )
     rows = engine.rows(pairs, shape.law, moments=moments).finish()
-    is_key = np.zeros(len(queries)) if own is None else (own >= 0).astype(float)
-    left_out = np.minimum(queries.counts, 1.0) if copies_count else queries.counts
-    log_mass = _with_copies(rows.log_mass[0], is_key * (queries.counts - left_out))
-    n_keys = keys.total - is_key * left_out
-    log_p = log_mass - np.log(n_keys) + shape.log_gaussian(Z) + shape.log_normalizer
-    return pairs, rows, log_p, log_mass
+    counts = queries.counts
+    is_key = 0.0 if own is None else in_dtype_of(counts, own >= 0)
+    left_out = queries.once if copies_count else counts
+    log_mass = _with_copies(rows.log_mass[0], is_key * (counts - left_out))
+    n_keys = beside(log_mass, keys.total - is_key * left_out)
+    log_p = log_mass - namespace(n_keys).log(n_keys)
+    return pairs, rows, log_p + shape.log_gaussian(Z) + shape.log_normalizer, log_mass
 
 
-def _mean(values: NDArray, points: WeightedPoints) -> float:
-    return float(points.counts @ values) / points.total
+def _mean(values: Array, points: WeightedPoints) -> float:
+    return float(beside(values, points.counts) @ values) / float(points.total)
 
 
-def _with_copies(log_mass: NDArray, copies: NDArray) -> NDArray:
+def _with_copies(log_mass: Array, copies: Array) -> Array:
     """Log mass of the other points and of a point's own copies."""
+    xp = namespace(log_mass)
     with np.errstate(divide="ignore"):
-        return np.logaddexp(log_mass, np.log(np.maximum(copies, 0.0)))
+        log_copies = xp.log(xp.where(copies > 0.0, copies, 0.0))
+    return xp.logaddexp(log_mass, beside(log_mass, log_copies))

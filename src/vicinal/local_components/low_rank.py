@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from vicinal.local_components.shapes import KernelShape, Shape
+from vicinal.local_components.shapes import KernelShape, Shape, precise
 from vicinal.neighborhood import GAUSSIAN, Law, times
+from vicinal.neighborhood.arrays import Array, beside
 
 __all__ = [
     "LowRankShape",
@@ -103,7 +104,7 @@ class LowRankShape(KernelShape):
         n_rest = self.n_features - len(self.variances)
         return 0.5 * float(np.log(self.variances).sum() + n_rest * np.log(self.rest))
 
-    def coordinates(self, X: NDArray) -> NDArray:
+    def coordinates(self, X: Array) -> Array:
         """Z = X B, shape (n, d)."""
         return self._function(lambda variances: 1.0 / np.sqrt(variances), X)
 
@@ -116,11 +117,11 @@ class LowRankShape(KernelShape):
         square = factor**2
         return replace(self, variances=square * self.variances, rest=square * self.rest)
 
-    def _function(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
+    def _function(self, function: Callable[[NDArray], NDArray], X: Array) -> Array:
         """X f(Σ) for a function of the variances, shape (n, d)."""
-        rows = X.astype(np.float64, copy=False)
+        rows = precise(X)
         rest = float(function(np.array(self.rest)))
-        along = times(rows, self.directions.T) * (function(self.variances) - rest)
+        along = times(rows, self.directions.T) * beside(rows, function(self.variances) - rest)
         return rest * rows + times(along, self.directions)
 
 

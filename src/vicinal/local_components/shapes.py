@@ -1,4 +1,7 @@
-"""Shapes of kernels: maps from round coordinates to points, held as compactly as they are."""
+"""Shapes of kernels: maps from round coordinates to points, held as compactly as they are.
+
+Shapes are small and on the host; points may be tensors, and their coordinates stay where they are.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -15,11 +18,18 @@ from vicinal.neighborhood import (
     Pairs,
     Rows,
     diagonal_scatter,
+    namespace,
     symmetric_scatter,
     times,
 )
+from vicinal.neighborhood.arrays import Array, beside, is_numpy, on_host
 
-__all__ = ["DiagonalShape", "KernelShape", "Shape"]
+__all__ = ["DiagonalShape", "KernelShape", "Shape", "precise"]
+
+
+def precise(X: Array) -> Array:
+    """NumPy's points in float64; tensors in the precision that they were brought in."""
+    return X.astype(np.float64, copy=False) if is_numpy(X) else X
 
 
 class KernelShape(ABC):
@@ -81,7 +91,7 @@ class KernelShape(ABC):
         """log |det F|."""
 
     @abstractmethod
-    def coordinates(self, X: NDArray) -> NDArray:
+    def coordinates(self, X: Array) -> Array:
         """Z = X B, shape (n, d)."""
 
     @abstractmethod
@@ -96,10 +106,10 @@ class KernelShape(ABC):
     def widened(self, factor: float) -> Self:
         """Kernels so many times as wide; Gaussian directions stay as they are."""
 
-    def scatter(self, pairs: Pairs, rows: Rows, shares: NDArray, column_totals: NDArray) -> NDArray:
-        """Weighted scatter of differences of points, shape (d, d)."""
+    def scatter(self, pairs: Pairs, rows: Rows, shares: Array, column_totals: Array) -> NDArray:
+        """Weighted scatter of differences of points, on the host, shape (d, d)."""
         outer = self.unit * self.factor
-        C = outer @ symmetric_scatter(pairs, rows, shares, column_totals) @ outer.T
+        C = outer @ on_host(symmetric_scatter(pairs, rows, shares, column_totals)) @ outer.T
         return 0.5 * (C + C.T)
 
     def penalty(self, local: NDArray, wide: NDArray) -> float:
@@ -120,13 +130,13 @@ class KernelShape(ABC):
         """What round coordinates are divided by for the law: √2 for exp(-s)."""
         return float(np.sqrt(self.law.squared_width))
 
-    def for_law(self, X: NDArray) -> NDArray:
+    def for_law(self, X: Array) -> Array:
         """Round coordinates in which kernels are k(s), shape (n, d)."""
         return self.coordinates(X) / self.unit
 
-    def log_gaussian(self, Z: NDArray) -> NDArray:
+    def log_gaussian(self, Z: Array) -> Array:
         """Exponent of the Gaussian part, -½ |B_Gᵀ (x - μ)|², shape (n,)."""
-        return -0.5 * np.square(Z[:, self.n_local :]).sum(axis=1)
+        return -0.5 * namespace(Z).square(Z[:, self.n_local :]).sum(axis=1)
 
 
 @dataclass(frozen=True)
@@ -213,9 +223,9 @@ class Shape(KernelShape):
         """log |det F|."""
         return float(np.linalg.slogdet(self.balanced)[1] + np.log(self.units).sum())
 
-    def coordinates(self, X: NDArray) -> NDArray:
+    def coordinates(self, X: Array) -> Array:
         """Z = X B, shape (n, d)."""
-        return times(X.astype(np.float64, copy=False), self.inverse.T)
+        return times(precise(X), self.inverse.T)
 
     def points(self, Z: NDArray) -> NDArray:
         """X = Z Fᵀ, shape (n, d)."""
@@ -297,9 +307,9 @@ class DiagonalShape(KernelShape):
         """log |det F|."""
         return float(np.log(self.widths).sum())
 
-    def coordinates(self, X: NDArray) -> NDArray:
+    def coordinates(self, X: Array) -> Array:
         """Z = X B, shape (n, d)."""
-        return X.astype(np.float64, copy=False) / self.widths
+        return precise(X) / beside(X, self.widths)
 
     def points(self, Z: NDArray) -> NDArray:
         """X = Z Fᵀ, shape (n, d)."""
@@ -313,10 +323,10 @@ class DiagonalShape(KernelShape):
         """Kernels so many times as wide."""
         return replace(self, widths=factor * self.widths)
 
-    def scatter(self, pairs: Pairs, rows: Rows, shares: NDArray, column_totals: NDArray) -> NDArray:
+    def scatter(self, pairs: Pairs, rows: Rows, shares: Array, column_totals: Array) -> NDArray:
         """The diagonal of the weighted scatter of differences of points, shape (d,)."""
         outer = np.square(self.unit * self.widths)
-        return outer * diagonal_scatter(pairs, rows, shares, column_totals)
+        return outer * on_host(diagonal_scatter(pairs, rows, shares, column_totals))
 
     def penalty(self, local: NDArray, wide: NDArray) -> float:
         """½ tr Σ⁻¹ N for variances N that are added to those of the kernels, shape (d,)."""

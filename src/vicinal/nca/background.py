@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from vicinal.inputs.features import Features, Moments, class_covariances
 from vicinal.neighborhood import namespace, times
-from vicinal.neighborhood.arrays import Array, in_dtype_of, is_numpy, on_host, placed_like
+from vicinal.neighborhood.arrays import Array, beside, in_dtype_of, is_numpy, on_host, placed_like
 
 __all__ = ["ClassGaussians"]
 
@@ -64,7 +64,7 @@ class ClassGaussians:
         for mean, covariance in zip(self.means, self.covariances, strict=True):
             L = np.linalg.cholesky(_projected(A, covariance))
             solve = partial(solve_triangular, L, lower=True)
-            white = _solved(solve, Z - _beside(A @ mean, Z))
+            white = _solved(solve, Z - beside(Z, A @ mean))
             log_volume = np.log(np.diag(L)).sum() + 0.5 * len(A) * np.log(2.0 * np.pi)
             columns.append(-0.5 * xp.square(white).sum(axis=0) - float(log_volume))
         return xp.stack(columns, axis=1)
@@ -75,18 +75,13 @@ class ClassGaussians:
         total: Array = 0.0
         for mean, covariance, T in zip(self.means, self.covariances, responsibility.T, strict=True):
             solve = partial(cho_solve, cho_factor(_projected(A, covariance), lower=True))
-            V = _solved(solve, Z - _beside(A @ mean, Z))  # (d, n), columns v_i
+            V = _solved(solve, Z - beside(Z, A @ mean))  # (d, n), columns v_i
             TV = in_dtype_of(V, T) * V
             inner = TV @ V.T - T.sum() * placed_like(solve(np.eye(len(A))), V)
             total = total + inner @ placed_like(A @ covariance, V)
             moved = TV.sum(axis=1)[:, None] * placed_like(mean, V)
             total = total + (moved - in_dtype_of(X, TV) @ X)
         return total
-
-
-def _beside(values: NDArray, Z: Array) -> Array:
-    """Values of the host beside points, in the precision of tensors, so that these stay in it."""
-    return values if is_numpy(Z) else in_dtype_of(Z, values)
 
 
 def _solved(solve: Callable[[NDArray], NDArray], points: Array) -> Array:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Array",
     "as_number",
+    "beside",
     "device_of",
     "dtype_of",
     "in_dtype_of",
@@ -71,6 +72,14 @@ def in_dtype_of(reference: Array, values: Array) -> Array:
         return on_host(values).astype(reference.dtype, copy=False)
     xp = namespace(reference)
     return xp.astype(placed_like(values, reference), reference.dtype, copy=False)
+
+
+def beside(reference: Array, values: Array) -> Array:
+    """Values for computing with an array: on its device, and where it is a tensor as precise.
+
+    NumPy's stay as they are; a tensor that meets more precise ones would become so, too.
+    """
+    return values if is_numpy(reference, values) else in_dtype_of(reference, values)
 
 
 def as_number(value: Array) -> Array:

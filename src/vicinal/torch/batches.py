@@ -89,14 +89,15 @@ def checked_batch(
     if keys is None or key_labels is None:
         if len(Z) < 2:
             raise ValueError(f"Z has {len(Z)} rows, but a row needs others to look at: give 2.")
-        return Batch(Z, labels, weights, None, None)
+        return Batch(Z.detach(), labels, weights, None, None)
     _check_points("keys", keys)
     _check_device("keys", keys, "Z", Z)
     if len(Z) == 0 or len(keys) == 0:
         raise ValueError(f"Z has {len(Z)} rows and keys has {len(keys)}: give at least 1 of each.")
     if keys.shape[1] != Z.shape[1]:
         raise ValueError(f"keys has {keys.shape[1]} columns, but Z has {Z.shape[1]}.")
-    return Batch(Z, labels, weights, keys, _checked_labels("key_labels", key_labels, "keys", keys))
+    known = _checked_labels("key_labels", key_labels, "keys", keys)
+    return Batch(Z.detach(), labels, weights, keys.detach(), known)
 
 
 def _check_points(name: str, points: Tensor) -> None:

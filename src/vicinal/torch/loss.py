@@ -179,7 +179,7 @@ class _SoftNeighborhoods(torch.autograd.Function):
             queries, others = batch.queries, batch.others
             looked = look_around(goal, step.engine, queries, others, moments=step.learns)
             found = response(goal, looked, queries.weights)
-            # Less than what points add that are sure of their class: 1, or log 1.
+            # What points add that are sure of their class, 1 or log 1: what is missing is the loss.
             most = float(goal.criterion.terms(np.zeros(1))[0][0])
             loss = (most - found.value / queries.total).to(batch.precision)
         ctx.save_for_backward(Z, keys)

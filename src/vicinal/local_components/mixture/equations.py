@@ -25,7 +25,16 @@ from numpy.typing import NDArray
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form, Shape
 from vicinal.local_components.shapes import KernelShape
-from vicinal.neighborhood import Engine, Pairs, Rows, gram, log_shares, symmetric_scatter
+from vicinal.neighborhood import (
+    Engine,
+    Pairs,
+    Rows,
+    gram,
+    log_shares,
+    namespace,
+    symmetric_scatter,
+)
+from vicinal.neighborhood.arrays import Array, beside, on_host, placed_like, positions
 
 __all__ = [
     "FORM",
@@ -135,13 +144,16 @@ def part_shape(wide: NDArray, near: NDArray) -> Shape:
     return FORM.full_shape(0.5 * (white + white.T)).moved(factor)
 
 
-def wide_moments(points: WeightedPoints, shares: NDArray) -> tuple[float, NDArray, NDArray]:
-    """Number, mean and scatter of the points of a part, to which each belongs with a share."""
-    weights = points.counts * shares
+def wide_moments(points: WeightedPoints, shares: Array) -> tuple[float, NDArray, NDArray]:
+    """Number, mean and scatter of the points of a part, to which each belongs with a share.
+
+    On the host, wherever the points are.
+    """
+    weights = beside(points.X, points.counts * placed_like(shares, points.X))
     total = float(weights.sum())
     mean = weights @ points.X / max(total, _NOBODY)
     apart = points.X - mean
-    return total, mean, gram(apart, weights[:, None] * apart)
+    return total, on_host(mean), on_host(gram(apart, weights[:, None] * apart))
 
 
 @dataclass(frozen=True)
@@ -151,27 +163,27 @@ class Look:
     Attributes
     ----------
     points : WeightedPoints
-    memberships : ndarray of shape (n,)
+    memberships : array of shape (n,)
         Of the keys in this part.
     shape : KernelShape
-    log_mass : ndarray of shape (n,)
+    log_mass : array of shape (n,)
         log Σ_j q_j f_j(x_i).
     """
 
     points: WeightedPoints
-    memberships: NDArray
+    memberships: Array
     shape: KernelShape
-    log_mass: NDArray
+    log_mass: Array
 
-    def gathered(self, engine: Engine, shares: NDArray) -> tuple[NDArray, NDArray | None]:
+    def gathered(self, engine: Engine, shares: Array) -> tuple[Array, NDArray | None]:
         """Σ_i ρ_i(j) for every key, and the scatter of points around their neighbors.
 
         `shares` are the r_i of this part. Where it is all Gaussian nobody has neighbors: None.
         """
-        counts, q = self.points.counts, self.memberships
-        left_out = np.minimum(counts, 1.0)
+        counts, q, left_out = self.points.counts, self.memberships, self.points.once
         others = (counts * q).sum() - left_out * q
-        seen = counts * shares / np.where(others > 0, others, 1.0)
+        shares = placed_like(shares, q)
+        seen = counts * shares / namespace(others).where(others > 0, others, 1.0)
         return q * (counts * seen.sum() - left_out * seen), None
 
 
@@ -181,22 +193,23 @@ class _LocalLook(Look):
 
     pairs: Pairs
     rows: Rows
-    keys: NDArray
-    log_around: NDArray  # as log_mass, in local directions only
+    keys: Array
+    log_around: Array  # as log_mass, in local directions only
 
-    def gathered(self, engine: Engine, shares: NDArray) -> tuple[NDArray, NDArray | None]:
+    def gathered(self, engine: Engine, shares: Array) -> tuple[Array, NDArray | None]:
         """Σ_i ρ_i(j) for every key, and the scatter of points around their neighbors."""
-        weights = self.points.counts * shares
+        around, shares = self.log_around, placed_like(shares, self.log_around)
+        weights = beside(around, self.points.counts * shares)
         # Copies of the point itself take their share, at distance 0.
-        by_others = weights * np.exp(self.rows.log_slope[0] - self.log_around)
+        by_others = weights * namespace(around).exp(self.rows.log_slope[0] - around)
         law, outer = self.shape.law, self.shape.unit * self.shape.factor
         columns = engine.columns(
             self.pairs, law, self.rows.log_slope, by_others[None, :], moments=False
         )
         totals = weights - by_others
-        totals[self.keys] += columns.total
+        totals[self.keys] += beside(totals, columns.total)
         scatter = symmetric_scatter(self.pairs, self.rows, by_others[None, :], columns.total)
-        return totals, outer @ scatter @ outer.T
+        return totals, outer @ on_host(scatter) @ outer.T
 
 
 def look_around(
@@ -204,40 +217,44 @@ def look_around(
     engine: Engine,
     points: WeightedPoints,
     mean: NDArray,
-    memberships: NDArray,
+    memberships: Array,
     *,
     moments: bool,
     copies_count: bool = True,
 ) -> Look:
-    """One part of the E-step; where copies of a point do not count, it is left out with them."""
-    Z, counts = shape.coordinates(points.X - mean), points.counts
+    """One part of the E-step; where copies of a point do not count, it is left out with them.
+
+    The mean is on the host, memberships are anywhere.
+    """
+    xp, counts = namespace(points.X), points.counts
+    Z, q = shape.coordinates(points.X - beside(points.X, mean)), placed_like(memberships, counts)
     gaussian = shape.log_gaussian(Z) + shape.log_normalizer
-    left_out = np.minimum(counts, 1.0) if copies_count else counts
+    left_out = points.once if copies_count else counts
     with np.errstate(divide="ignore"):
         if shape.n_local == 0:
-            others = (counts * memberships).sum() - left_out * memberships
-            log_mass = np.log(np.maximum(others, 0.0)) + gaussian
-            return Look(points, memberships, shape, log_mass)
-        log_copies = np.log((counts - left_out) * memberships)
-    pairs, keys = _pairs(shape, Z / shape.unit, counts * memberships)
+            others = (counts * q).sum() - left_out * q
+            log_mass = xp.log(xp.where(others > 0.0, others, 0.0)) + gaussian
+            return Look(points, q, shape, log_mass)
+        log_copies = xp.log((counts - left_out) * q)
+    pairs, keys = _pairs(shape, Z / shape.unit, counts * q)
     rows = engine.rows(pairs, shape.law, moments=moments).finish()
-    log_around = np.logaddexp(rows.log_mass[0], log_copies)
+    log_around = xp.logaddexp(rows.log_mass[0], beside(rows.log_mass[0], log_copies))
     log_mass = log_around + gaussian
-    return _LocalLook(points, memberships, shape, log_mass, pairs, rows, keys, log_around)
+    return _LocalLook(points, q, shape, log_mass, pairs, rows, keys, log_around)
 
 
-def _pairs(shape: KernelShape, Z: NDArray, weights: NDArray) -> tuple[Pairs, NDArray]:
+def _pairs(shape: KernelShape, Z: Array, weights: Array) -> tuple[Pairs, Array]:
     """All points against the keys of a part, and where among the points these are."""
-    keys = np.flatnonzero(weights > 0)
-    own = np.full(len(Z), -1)
-    own[keys] = np.arange(len(keys))
+    xp = namespace(weights)
+    keys = xp.nonzero(weights > 0)[0]
+    own = xp.full_like(positions(Z), -1)
+    own[keys] = positions(keys)
     rows = Z if len(keys) == len(Z) else Z[keys]
-    log_weights = np.log(weights[keys])
+    log_weights = xp.log(weights[keys])
     pairs = Pairs(Z, rows, key_log_weights=log_weights, own=own, n_near=shape.n_local)
     return pairs, keys
 
 
-def responsibilities(log_mass: NDArray) -> NDArray:
+def responsibilities(log_mass: Array) -> Array:
     """r_ik from log masses, shape (n, K)."""
-    shares: NDArray = np.exp(log_shares(log_mass, axis=1))
-    return shares
+    return namespace(log_mass).exp(log_shares(log_mass, axis=1))
