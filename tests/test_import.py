@@ -6,8 +6,17 @@ import pytest
 
 import vicinal
 
-TABLES_AND_PICTURES = ("typer", "rich", "matplotlib", "pandas")
-EXTRAS = (*TABLES_AND_PICTURES, "faiss", "usearch", "torch", "triton", "array_api_compat")
+EXTRAS = (
+    "typer",
+    "rich",
+    "matplotlib",
+    "pandas",
+    "faiss",
+    "usearch",
+    "torch",
+    "triton",
+    "array_api_compat",
+)
 
 
 def modules_after(statement):
