@@ -22,9 +22,10 @@ INTRODUCTION = (
 CHOICES = (
     "\nThe network was settled on three splits of rows of mnist that are in neither part (92.7 % "
     "with half the epochs, UMAP 89.8 %) and of the training rows of digits (96.6 %, UMAP 96.3 %). "
-    "With a heavier weight of the labels, 30 neighbors or a least distance of 0, UMAP did no "
-    "better on two of the splits of mnist. Known when epochs and batches were settled: one run on "
-    "the test rows of an earlier network (digits 96.7 %, UMAP 97.2 %; UMAP on mnist 88.4 %)."
+    "On two of the splits of mnist UMAP reached 89.7 % with its defaults, 89.2 % with a heavier "
+    "weight of the labels, 86.7 % with 30 neighbors and 89.9 % with a least distance of 0: too "
+    "little to change defaults for. Known when epochs and batches were settled: one run on the "
+    "test rows of an earlier network (digits 96.7 %, UMAP 97.2 %; UMAP on mnist 88.4 %)."
 )
 
 

@@ -10,7 +10,7 @@ the network three times as long. Needs the extras gpu (a torch without CUDA will
 report.
 
 Nothing was chosen by the test rows: width, dropout, decay, objective, kernel, rate, batches and
-epochs of the network, and some settings of UMAP (none did better than its defaults), were compared
+epochs of the network, and some settings of UMAP (none was clearly better than its defaults), were compared
 on rows of mnist that belong to neither part here and on parts of the training rows of digits.
 """
 
