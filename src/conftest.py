@@ -6,7 +6,7 @@ import pytest
 
 HAS_TORCH = all(find_spec(name) for name in ("torch", "array_api_compat"))
 HAS_TRITON = HAS_TORCH and find_spec("triton") is not None
-WITHOUT_TORCH = pytest.mark.skip(reason="torch is not installed")
+WITHOUT_TORCH = pytest.mark.skip(reason="the extra gpu is not installed")
 
 # What cannot be imported.
 collect_ignore_glob = [] if HAS_TORCH else ["vicinal/torch/*"]

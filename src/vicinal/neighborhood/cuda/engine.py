@@ -1,6 +1,7 @@
 """Rows and columns passes on a GPU: from pairs to kernels and back to sums."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -9,18 +10,30 @@ from torch import Tensor
 from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
 from vicinal.neighborhood.arrays import dtype_of, is_numpy
 from vicinal.neighborhood.cuda import kernels
-from vicinal.neighborhood.cuda.layout import Layout, lay_out, padded
+from vicinal.neighborhood.cuda.halves import (
+    SMALLEST_HALF,
+    columns_by_halves,
+    rows_by_halves,
+)
+from vicinal.neighborhood.cuda.layout import Layout, lay_out, on_device, padded
+from vicinal.neighborhood.gpu import DeviceLostError
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 
 __all__ = ["MOST_DIMS", "PRECISIONS", "CudaEngine"]
 
+Sums = TypeVar("Sums", RowSums, ColumnSums)
+
 # Beyond this a tile of points has no room beside its sums.
 MOST_DIMS = 512
 
 # "input": that of the points.
 PRECISIONS = ("input", "float64", "float32", "tf32")
+
+# Of a layout and its sums, at most: coordinates in double precision while they are centered, as
+# halves, their moments.
+BYTES_PER_NUMBER = 48
 
 # Powers of two that weights are lifted by in the kernels.
 _LIFTED = 2.0**kernels.LIFT
@@ -100,12 +113,18 @@ class CudaEngine:
 
     def place(self, array: Any) -> Tensor:
         """The array on the device; what is there already is not copied."""
-        return torch.as_tensor(array, device=self.device)
+        return on_device(array, self.device)
 
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query; without `moments` their width is 0."""
-        layout = self._layout(pairs, law)
-        return RowSums(*_returned(_rows(layout, law, moments), pairs))
+
+        def whole() -> RowSums:
+            return RowSums(*_returned(_rows(self._layout(pairs, law), law, moments), pairs))
+
+        def of(half: Pairs) -> RowSums:
+            return self.rows(half, law, moments=moments)
+
+        return self._by_halves(whole, lambda: rows_by_halves(pairs, of), pairs)
 
     def columns(
         self,
@@ -117,9 +136,33 @@ class CudaEngine:
         moments: bool = True,
     ) -> ColumnSums:
         """Sums over the queries of C_ij, for every key (see `engine.Engine`)."""
-        layout = self._layout(pairs, law)
-        terms = (self.place(each).double() for each in (log_slope, coefficients))
-        return ColumnSums(*_returned(_columns(layout, law, *terms, moments), pairs))
+
+        def whole() -> ColumnSums:
+            slopes, shares = (self.place(each).double() for each in (log_slope, coefficients))
+            found = _columns(self._layout(pairs, law), law, slopes, shares, moments)
+            return ColumnSums(*_returned(found, pairs))
+
+        def of(half: Pairs, queries: slice) -> ColumnSums:
+            terms = log_slope[:, queries], coefficients[:, queries]
+            return self.columns(half, law, *terms, moments=moments)
+
+        return self._by_halves(whole, lambda: columns_by_halves(pairs, of), pairs)
+
+    def _by_halves(
+        self, whole: Callable[[], Sums], halved: Callable[[], Sums], pairs: Pairs
+    ) -> Sums:
+        """All at once, or half by half where the device has no room: sums merge."""
+        try:
+            return whole()
+        except torch.OutOfMemoryError as error:
+            self._last = None
+            n, m, d = pairs.shape
+            if max(n, m) < SMALLEST_HALF:
+                raise DeviceLostError(_no_room(self.device, n, m, d)) from error
+        except torch.AcceleratorError as error:
+            raise DeviceLostError(f"The device {self.device} failed: {error}") from error
+        torch.cuda.empty_cache()
+        return halved()
 
     def _layout(self, pairs: Pairs, law: Law) -> Layout:
         """Made for these very pairs before, or made now: both passes need the same."""
@@ -138,6 +181,17 @@ class CudaEngine:
         )
         self._last = pairs, law, layout
         return layout
+
+
+def _no_room(device: torch.device, n: int, m: int, d: int) -> str:
+    """What to say where not even a piece fits."""
+    free, total = torch.cuda.mem_get_info(device) if device.type == "cuda" else (0, 0)
+    needed = BYTES_PER_NUMBER * (n + m) * d
+    return (
+        f"{n} queries and {m} keys of {d} coordinates need about {needed / 1e9:.1g} GB on "
+        f"{device}, of whose {total / 1e9:.3g} GB {free / 1e9:.3g} GB are free: free some, or use "
+        "another engine."
+    )
 
 
 def _returned(sums: tuple[Tensor, ...], pairs: Pairs) -> tuple[Any, ...]:
@@ -178,13 +232,13 @@ def _rows(layout: Layout, law: Law, moments: bool) -> tuple[Tensor, ...]:
     n_chunks, chunk_size = _chunks(n, m, tiles)
     shape = (n_chunks, layout.n_parts, n)
     peaks, masses, slopes = (keys.squares.new_empty(shape) for _ in range(3))
-    sums = keys.squares.new_empty((*shape, width) if moments else 0)
+    sums = keys.squares.new_empty((*shape, width if moments else 0))
     is_gaussian = law.code == kernels.GAUSSIAN
     key_biases = layout.key_weights - keys.squares if is_gaussian else -keys.squares
     if n and m:
         kernels.rows[_grid(n, n_chunks, tiles, width, moments)](
-            queries.high,
-            queries.low,
+            queries.near_high,
+            queries.near_low,
             queries.points,
             _query_biases(layout, law),
             layout.own,
@@ -212,7 +266,7 @@ def _rows(layout: Layout, law: Law, moments: bool) -> tuple[Tensor, ...]:
         peaks.fill_(-torch.inf), masses.zero_(), slopes.zero_(), sums.zero_()
     if is_gaussian:
         slopes = masses
-    return _finished_rows(layout, law, *_merged(peaks, masses, slopes, sums))
+    return _finished_rows(layout, law, moments, *_merged(peaks, masses, slopes, sums))
 
 
 def _constants(
@@ -237,18 +291,21 @@ def _constants(
 def _merged(peaks: Tensor, *sums: Tensor) -> tuple[Tensor, ...]:
     """Sums over all chunks of keys, always in the same order."""
     if len(peaks) == 1:
-        return (peaks[0], *(each[0] if each.numel() else each for each in sums))
+        return peaks[0], *(each[0] for each in sums)
     peak = peaks.amax(dim=0)
     factor = torch.exp2(peaks - torch.where(torch.isneginf(peak), 0.0, peak))
-    merged = []
-    for each in sums:
-        scaled = (factor[..., None] if each.ndim > factor.ndim else factor) * each
-        merged.append(scaled.sum(dim=0) if each.numel() else each)
-    return (peak, *merged)
+    factors = (factor, factor, factor[..., None])
+    return peak, *((f * each).sum(dim=0) for f, each in zip(factors, sums, strict=True))
 
 
 def _finished_rows(
-    layout: Layout, law: Law, peak: Tensor, mass: Tensor, slope: Tensor, sums: Tensor
+    layout: Layout,
+    law: Law,
+    moments: bool,
+    peak: Tensor,
+    mass: Tensor,
+    slope: Tensor,
+    sums: Tensor,
 ) -> tuple[Tensor, ...]:
     """In natural logarithms, in the caller's order, scale and coordinates."""
     queries, numbers = layout.queries, law.numbers(layout.n_near)
@@ -262,8 +319,8 @@ def _finished_rows(
             peak = peak - queries.squares[: len(queries)].double()
         peak, factor = peak / LOG2E, factor * numbers.decay
     mass, slope = mass / _LIFTED, slope * factor
-    moment = slope.new_empty((*slope.shape, 0), dtype=layout.dtype)
-    if sums.numel():
+    moment = sums
+    if moments:
         moment = sums[..., : layout.n_dims] * (factor / layout.column_scale).to(layout.dtype)
         moment += slope[..., None].to(layout.dtype) * layout.center.to(layout.dtype)
     return tuple(queries.unsort(each, 1) for each in (peak, mass, slope, moment))
@@ -277,12 +334,12 @@ def _columns(
     n, m, width = len(queries), len(keys), keys.high.shape[1]
     n_chunks, chunk_size = _chunks(m, n, tiles)
     totals = keys.squares.new_zeros((n_chunks, m))
-    sums = keys.squares.new_zeros((n_chunks, m, width) if moments else 0)
+    sums = keys.squares.new_zeros((n_chunks, m, width if moments else 0))
     terms = _query_terms(layout, law, log_slope, coefficients)
     if n and m:
         kernels.columns[_grid(m, n_chunks, tiles, width, moments)](
-            keys.high,
-            keys.low,
+            keys.near_high,
+            keys.near_low,
             keys.points,
             *_key_terms(layout, law),
             layout.owner,
@@ -305,7 +362,8 @@ def _columns(
             float(law.numbers(layout.n_near).power + 1.0),
             **_constants(layout, law, moments, tiles, width),
         )
-    return _finished_columns(layout, totals.sum(dim=0), sums, terms.unit / _LIFTED)
+    summed = totals.sum(dim=0), sums.sum(dim=0)
+    return _finished_columns(layout, moments, *summed, terms.unit / _LIFTED)
 
 
 def _key_terms(layout: Layout, law: Law) -> tuple[Tensor, Tensor]:
@@ -354,18 +412,18 @@ def _query_terms(layout: Layout, law: Law, log_slope: Tensor, coefficients: Tens
     biases = _query_biases(layout, law).expand(len(shifts), size).contiguous()
     if law.code == kernels.GAUSSIAN:
         biases = biases.double() + shifts
-    tensors = biases, shifts, padded(coefficients / unit, size)
-    return _QueryTerms(*(each.to(layout.dtype) for each in tensors), unit)
+    shares = padded(coefficients / unit, size)
+    biases, shifts, shares = (each.to(layout.dtype) for each in (biases, shifts, shares))
+    return _QueryTerms(biases, shifts, shares, unit)
 
 
 def _finished_columns(
-    layout: Layout, total: Tensor, sums: Tensor, unit: Tensor
+    layout: Layout, moments: bool, total: Tensor, sums: Tensor, unit: Tensor
 ) -> tuple[Tensor, Tensor]:
     """In the caller's order, scale and coordinates."""
     total = total.double() * unit
-    moment = total.new_empty((len(total), 0), dtype=layout.dtype)
-    if sums.numel():
-        scale = (unit / layout.column_scale).to(layout.dtype)
-        moment = sums.sum(dim=0)[..., : layout.n_dims] * scale
+    moment = sums
+    if moments:
+        moment = sums[:, : layout.n_dims] * (unit / layout.column_scale).to(layout.dtype)
         moment += total[:, None].to(layout.dtype) * layout.center.to(layout.dtype)
     return layout.keys.unsort(total, 0), layout.keys.unsort(moment, 0)

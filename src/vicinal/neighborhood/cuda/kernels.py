@@ -229,7 +229,7 @@ def _runs(runs, n, n_padded, OWN: tl.constexpr, BM: tl.constexpr):
     """
     start, end = tl.program_id(0) * BM, tl.minimum((tl.program_id(0) + 1) * BM, n)
     first, last = tl.load(runs + start), tl.load(runs + n_padded + end - 1)
-    is_mixed = tl.load(runs + end - 1) != first
+    is_mixed = (tl.load(runs + end - 1) != first) | (tl.load(runs + n_padded + start) != last)
     own_first, own_last = first, first
     if OWN == _DIAGONAL:
         own_first, own_last = start, end

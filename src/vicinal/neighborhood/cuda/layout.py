@@ -24,7 +24,7 @@ from vicinal.neighborhood.cuda.kernels import (
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import Pairs
 
-__all__ = ["Layout", "Side", "lay_out"]
+__all__ = ["Layout", "Side", "lay_out", "on_device", "padded"]
 
 # Rows beyond the last that a kernel may read: its largest block.
 PADDING = 256
@@ -52,6 +52,9 @@ class Side:
     ----------
     high, low : Tensor of shape (n_padded, DP)
         Both halves of scaled coordinates; in double precision `high` is all of them.
+    near_high, near_low : Tensor of shape (n_padded, DP)
+        The same with zeros for coordinates that are no part of distances but carried along: with
+        these on one side, products are of the others alone.
     points : Tensor of shape (d_near, n_padded)
         Coordinates of distances, transposed, for differences; empty for products.
     squares : Tensor of shape (n_padded,)
@@ -64,6 +67,8 @@ class Side:
 
     high: Tensor
     low: Tensor
+    near_high: Tensor
+    near_low: Tensor
     points: Tensor
     squares: Tensor
     order: Tensor
@@ -186,17 +191,13 @@ def lay_out(pairs: Pairs, law: Law, dtype: torch.dtype, device: torch.device, fa
     if not one_set:
         queries, query_order, query_labels = _sorted(pairs.queries, pairs.query_labels, device)
         queries = (queries - center) * law.scale
-    own = None if pairs.own is None else _on(device, pairs.own)
+    own = None if pairs.own is None else on_device(pairs.own, device)
     *largest, is_diagonal = _seen([keys] if one_set else [queries, keys], near, own).tolist()
     scaling = _Scaling.of(largest, law.steepness(near), dtype, fast)
     column_scale = _column_scale(scaling, near, n_dims, device)
-    key_side = _side(keys, key_order, key_labels, scaling, column_scale, near, is_query=False)
-    # Coordinates that are carried along are no part of distances: 0 in the queries.
-    query_side = key_side
-    if not one_set or near < n_dims:
-        query_side = _side(
-            queries, query_order, query_labels, scaling, column_scale, near, is_query=True
-        )
+    key_side = query_side = _side(keys, key_order, key_labels, scaling, column_scale, near)
+    if not one_set:
+        query_side = _side(queries, query_order, query_labels, scaling, column_scale, near)
     weights, weight_peak = _key_weights(pairs, law, key_side, scaling.dtype)
     own, owner, own_kind = _own_positions(own, query_side, key_side, one_set and is_diagonal)
     return Layout(
@@ -221,10 +222,10 @@ def padded(values: Tensor, size: int) -> Tensor:
     return torch.nn.functional.pad(values, (0, size - values.shape[-1]))
 
 
-def _on(device: torch.device, array: object) -> Tensor:
-    """A tensor of it on the device."""
-    if isinstance(array, np.ndarray):
-        array = np.ascontiguousarray(array) if array.flags.writeable else array.copy(order="C")
+def on_device(array: object, device: torch.device) -> Tensor:
+    """A tensor of it on the device; what is there already is not copied."""
+    if isinstance(array, np.ndarray) and not (array.flags.writeable and array.flags.c_contiguous):
+        array = array.copy(order="C")  # torch takes no strides below 0, and warns of read-only ones
     return torch.as_tensor(array, device=device)
 
 
@@ -232,10 +233,10 @@ def _sorted(
     points: object, labels: object | None, device: torch.device
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Points by class, in double precision until they are centered, where they were, and labels."""
-    tensor = _on(device, points).double()
+    tensor = on_device(points, device).double()
     if labels is None:
         return tensor, torch.arange(len(tensor), device=device), None
-    sorted_labels, order = torch.sort(_on(device, labels), stable=True)
+    sorted_labels, order = torch.sort(on_device(labels, device), stable=True)
     return tensor.index_select(0, order), order, sorted_labels
 
 
@@ -279,25 +280,26 @@ def _side(
     scaling: _Scaling,
     column_scale: Tensor,
     near: int,
-    is_query: bool,
 ) -> Side:
     n, d = points.shape
     n_padded, width = n + PADDING, max(16, 1 << (d - 1).bit_length())
     scaled = torch.zeros((n_padded, width), dtype=points.dtype, device=points.device)
     torch.mul(points, column_scale, out=scaled[:n, :d])
-    if is_query:
-        scaled[:, near:] = 0.0
     high = low = scaled
     if scaling.dtype == torch.float32:
         high = scaled.half()
         low = high if scaling.kind == ONE_HALF else (scaled - high).half()
+    near_high, near_low = high, low
+    if near < d:
+        near_high, near_low = high.clone(), low.clone()
+        near_high[:, near:], near_low[:, near:] = 0.0, 0.0
     if scaling.kind == DIRECT:
         coordinates = padded(points[:, :near].T.to(scaling.dtype), n_padded)
         squares = torch.zeros(n_padded, dtype=scaling.dtype, device=points.device)
     else:
         coordinates = points.new_empty(0, dtype=scaling.dtype)
         squares = padded(points[:, :near].square().sum(dim=1), n_padded).to(scaling.dtype)
-    return Side(high, low, coordinates, squares, order, labels)
+    return Side(high, low, near_high, near_low, coordinates, squares, order, labels)
 
 
 def _key_weights(pairs: Pairs, law: Law, keys: Side, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
@@ -306,7 +308,7 @@ def _key_weights(pairs: Pairs, law: Law, keys: Side, dtype: torch.dtype) -> tupl
         start = 1.0 if law.has_support else 0.0
         weights = torch.full((n_padded,), start, dtype=dtype, device=device)
         return weights, torch.zeros((), dtype=torch.float64, device=device)
-    log_weights = _on(device, pairs.key_log_weights).double().index_select(0, keys.order)
+    log_weights = on_device(pairs.key_log_weights, device).double().index_select(0, keys.order)
     if not law.has_support:
         zero = torch.zeros((), dtype=torch.float64, device=device)
         return padded(LOG2E * log_weights, n_padded).to(dtype), zero

@@ -1,0 +1,208 @@
+# ruff: noqa: E402
+"""The engine for GPUs: on a device where there is one, else interpreted, kernel by kernel.
+
+Triton reads its switch when kernels are imported, so that this file sets it, and only its own
+process interprets.
+"""
+
+import os
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from neighborhood.conformance import EngineConformance
+from numpy.testing import assert_allclose, assert_array_equal
+
+NEEDED = ("torch", "triton", "array_api_compat")
+if missing := [name for name in NEEDED if find_spec(name) is None]:
+    pytest.skip(f"needs {', '.join(missing)}: the extra gpu", allow_module_level=True)
+
+import torch
+
+HAS_GPU = torch.cuda.is_available()
+if not HAS_GPU:
+    os.environ["TRITON_INTERPRET"] = "1"
+
+from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs, Student, Workload, choose_engine
+from vicinal.neighborhood.cuda import CudaEngine, engine
+from vicinal.neighborhood.gpu import DeviceLostError
+from vicinal.neighborhood.oracle import OracleEngine
+
+DEVICE = "cuda" if HAS_GPU else "cpu"
+
+
+class TestCuda(EngineConformance):
+    """In the precision of the points."""
+
+    @pytest.fixture(autouse=True)
+    def _chunks(self, monkeypatch):
+        # Few keys in a chunk, so that small problems are merged from several.
+        monkeypatch.setattr(engine, "_SMALLEST_CHUNK", 16)
+        monkeypatch.setattr(engine, "_ENOUGH_PROGRAMS", 3)
+
+    def make(self, n_jobs=1, tile=None):
+        return CudaEngine(n_jobs, device=DEVICE)
+
+    @pytest.mark.skipif(not HAS_GPU, reason="minutes where Triton interprets; no threads of ours")
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_threads_change_no_bit_on_a_large_problem(self, dtype):
+        super().test_threads_change_no_bit_on_a_large_problem(dtype)
+
+    @pytest.mark.skipif(not HAS_GPU, reason="the memory of a device that is not there")
+    def test_never_holds_an_n_by_m_array(self):
+        n, m, d = 50_000, 40_000, 4
+        rng = np.random.default_rng(0)
+        pairs = Pairs(rng.normal(size=(n, d)), rng.normal(size=(m, d)))
+        torch.cuda.reset_peak_memory_stats()
+        rows = self.make().rows(pairs, GAUSSIAN).finish()
+        self.make().columns(pairs, GAUSSIAN, rows.log_slope, np.ones((1, n)))
+        assert torch.cuda.max_memory_allocated() < n * m * 8 / 100
+
+
+def problem(n=200, d=5, dtype=np.float32, seed=0):
+    rng = np.random.default_rng(seed)
+    points = (rng.normal(size=(n, d)) / np.sqrt(d)).astype(dtype)
+    return Pairs.among(points, rng.integers(0, 3, n), rng.normal(size=n))
+
+
+def as_tensors(pairs):
+    place = CudaEngine(device=DEVICE).place
+    points, labels = place(pairs.queries), place(pairs.query_labels)
+    return Pairs.among(points, labels, place(pairs.key_log_weights))
+
+
+@pytest.mark.parametrize("law", [GAUSSIAN, COMPACT, Student(3.0)])
+def test_tensors_in_tensors_out_with_the_same_numbers(law):
+    pairs, engine = problem(), CudaEngine(device=DEVICE)
+    ours, theirs = engine.rows(pairs, law), engine.rows(as_tensors(pairs), law)
+    assert isinstance(theirs.mass, torch.Tensor)
+    assert theirs.mass.device.type == DEVICE
+    for field in ("peak", "mass", "slope", "moment"):
+        assert_array_equal(getattr(theirs, field).cpu(), getattr(ours, field))
+    rows = ours.finish()
+    coefficients = np.ones_like(rows.log_slope)
+    found = engine.columns(pairs, law, rows.log_slope, coefficients)
+    terms = (engine.place(each) for each in (rows.log_slope, coefficients))
+    tensors = engine.columns(as_tensors(pairs), law, *terms)
+    assert_array_equal(tensors.total.cpu(), found.total)
+    assert_array_equal(tensors.moment.cpu(), found.moment)
+
+
+def test_double_precision_may_be_asked_for_and_single_for_doubles():
+    pairs = problem(dtype=np.float64)
+    expected = OracleEngine().rows(pairs, GAUSSIAN).finish().log_mass
+    errors = {}
+    for precision in ("float64", "float32", "tf32"):
+        found = CudaEngine(device=DEVICE, precision=precision).rows(pairs, GAUSSIAN).finish()
+        errors[precision] = np.abs(found.log_mass - expected).max()
+    assert errors["float64"] < 1e-13 < errors["float32"] < 3e-6 < errors["tf32"] < 1e-2
+
+
+def test_unknown_precision():
+    with pytest.raises(ValueError, match=r"precision='half'.*'tf32'"):
+        CudaEngine(device=DEVICE, precision="half")
+
+
+def test_two_halves_err_no_more_than_twice_what_single_precision_does():
+    """Against sums by products of plain float32 numbers, over blocks of other sizes than ours."""
+    rng = np.random.default_rng(0)
+    points = (2.0 * rng.normal(size=(400, 16)) / 4.0).astype(np.float32)
+    pairs = Pairs.among(points)
+    expected = OracleEngine().rows(pairs, GAUSSIAN).finish()
+    squares = np.square(points).sum(axis=1)
+    exponents = 2.0 * points @ points.T - squares - squares[:, None]
+    np.fill_diagonal(exponents, -np.inf)
+    weights = np.exp(exponents - exponents.max(axis=1, keepdims=True))
+    plain = weights @ points / weights.sum(axis=1, keepdims=True)
+    found = CudaEngine(device=DEVICE).rows(pairs, GAUSSIAN).finish().centroid[0]
+    error, plain_error = (np.linalg.norm(c - expected.centroid[0]) for c in (found, plain))
+    assert error < 2.0 * plain_error
+
+
+def test_far_points_are_compared_in_double_precision():
+    points = (100.0 * np.random.default_rng(0).normal(size=(50, 3))).astype(np.float32)
+    pairs = Pairs.among(points)
+    found = CudaEngine(device=DEVICE).rows(pairs, GAUSSIAN).finish()
+    expected = OracleEngine().rows(pairs, GAUSSIAN).finish()
+    assert_allclose(found.log_mass, expected.log_mass, rtol=1e-12)
+
+
+def test_too_many_dimensions_are_refused():
+    with pytest.raises(ValueError, match="at most 512 dimensions, not 513"):
+        CudaEngine(device=DEVICE).rows(Pairs.among(np.zeros((3, 513))), GAUSSIAN)
+
+
+@pytest.mark.parametrize("law", [GAUSSIAN, COMPACT])
+def test_what_has_no_room_is_done_half_by_half(law, monkeypatch):
+    pairs, tried = problem(n=300), []
+    whole = CudaEngine(device=DEVICE).rows(pairs, law).finish()
+    coefficients = np.ones_like(whole.log_slope)
+    expected = CudaEngine(device=DEVICE).columns(pairs, law, whole.log_slope, coefficients)
+    lay_out = engine.lay_out
+
+    def small_device(pairs, *rest):
+        tried.append(pairs.shape[:2])
+        if max(pairs.shape[:2]) > 100:
+            raise torch.OutOfMemoryError
+        return lay_out(pairs, *rest)
+
+    monkeypatch.setattr(engine, "lay_out", small_device)
+    monkeypatch.setattr(engine, "SMALLEST_HALF", 50)
+    rows = CudaEngine(device=DEVICE).rows(pairs, law).finish()
+    assert max(tried) == (300, 300)
+    assert_allclose(rows.log_mass, whole.log_mass, atol=1e-4)
+    assert_allclose(rows.centroid, whole.centroid, atol=1e-5)
+    columns = CudaEngine(device=DEVICE).columns(pairs, law, rows.log_slope, coefficients)
+    assert_allclose(columns.total, expected.total, atol=1e-4)
+    assert_allclose(columns.moment, expected.moment, atol=1e-4)
+
+
+def test_what_has_no_room_at_all_says_what_it_needs(monkeypatch):
+    def full_device(*_):
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(engine, "lay_out", full_device)
+    with pytest.raises(DeviceLostError, match="200 queries and 200 keys of 5 coordinates need"):
+        CudaEngine(device=DEVICE).rows(problem(), GAUSSIAN)
+
+
+def test_both_passes_over_the_same_pairs_lay_them_out_once(monkeypatch):
+    pairs, n_calls, lay_out = problem(), 0, engine.lay_out
+
+    def counted(*arguments):
+        nonlocal n_calls
+        n_calls += 1
+        return lay_out(*arguments)
+
+    monkeypatch.setattr(engine, "lay_out", counted)
+    cuda = CudaEngine(device=DEVICE)
+    rows = cuda.rows(pairs, GAUSSIAN).finish()
+    cuda.columns(pairs, GAUSSIAN, rows.log_slope, np.ones_like(rows.log_slope))
+    assert n_calls == 1
+
+
+def test_chosen_by_name_and_for_data_on_a_gpu():
+    work = Workload(10, 10, 2)
+    chosen, reason = choose_engine("cuda", work)
+    assert chosen.name == "cuda"
+    assert reason == "asked for by name"
+    chosen, reason = choose_engine("auto", Workload(10, 10, 2, device="cuda"))
+    assert chosen.name == "cuda"
+    assert "on a GPU" in reason
+
+
+def test_auto_takes_a_gpu_for_much_work_only(monkeypatch):
+    monkeypatch.setattr("vicinal.neighborhood.engine.has_gpu", lambda: True)
+    much, little = Workload(50_000, 50_000, 5), Workload(5000, 5000, 5)
+    assert choose_engine("auto", much)[0].precision == "float32"
+    assert choose_engine("auto", much, precision="tf32")[0].precision == "tf32"
+    assert choose_engine("auto", little)[0].name != "cuda"
+
+
+def test_engines_for_cpus_refuse_another_precision_than_that_of_the_data():
+    work = Workload(100, 100, 2, dtype="float64")
+    assert choose_engine("fused", work, precision="float64")[0].name == "fused"
+    with pytest.raises(ValueError, match="not in precision='tf32': convert X, or"):
+        choose_engine("fused", work, precision="tf32")
+    with pytest.raises(ValueError, match="precision='half' is unknown"):
+        choose_engine("auto", work, precision="half")
