@@ -1,0 +1,175 @@
+"""Models on a real GPU beside the same on the CPU; `benchmarks.gpu_check` runs this there."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import sklearn
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits, load_iris, make_blobs
+
+if find_spec("torch") is None or find_spec("triton") is None:
+    pytest.skip("needs torch and triton: the extra gpu", allow_module_level=True)
+
+import torch
+
+from vicinal import LocalComponents, NeighborhoodComponents
+from vicinal.local_components import log_density
+from vicinal.nca import objective
+from vicinal.torch import NeighborhoodLoss
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X / 16.0, y
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "compact", "student"])
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_objective_and_gradient(digits, kernel, precision):
+    X, y = digits
+    A = 0.3 * np.random.default_rng(0).normal(size=(5, 64))
+    A = A / 3.0 if kernel == "compact" else A
+    value, gradient = objective(A, X, y, kernel=kernel, engine="blocked")
+    found, slope = objective(A, X, y, kernel=kernel, engine="cuda", precision=precision)
+    close = 1e-10 if precision == "float64" else 1e-4
+    assert_allclose(found, value, rtol=close)
+    assert_allclose(slope, gradient, atol=close * np.abs(gradient).max())
+
+
+def test_background(digits):
+    X, y = digits
+    A = 0.1 * np.random.default_rng(0).normal(size=(3, 64))
+    known = {"kernel": "compact", "background": 0.2}
+    value, gradient = objective(A, X, y, engine="blocked", **known)
+    found, slope = objective(A, X, y, engine="cuda", precision="float64", **known)
+    assert_allclose(found, value, rtol=1e-8)
+    assert_allclose(slope, gradient, atol=1e-8 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"n_components": 2},
+        {"regularization": 0.0, "solver": "cg"},
+        {"batching": "random", "batch_size": 500, "max_iter": 300},
+        {"batching": "stochastic", "batch_size": 200, "max_iter": 300},
+        {"kernel": "student"},
+        {"objective": "log", "prior": "uniform"},
+    ],
+    ids=str,
+)
+def test_a_fit_is_as_good_as_on_the_cpu(digits, settings):
+    X, y = digits
+    known = {"random_state": 0, **settings}
+    there = NeighborhoodComponents(engine="cuda", **known).fit(X[:1200], y[:1200])
+    here = NeighborhoodComponents(engine="auto", **known).fit(X[:1200], y[:1200])
+    assert there.engine_ == "cuda"
+    assert there.score(X[1200:], y[1200:]) > here.score(X[1200:], y[1200:]) - 0.02
+    assert_allclose(there.predict_proba(X[1200:]).sum(axis=1), 1.0, rtol=1e-6)
+
+
+def test_exact_em(digits):
+    X = load_iris().data
+    there = LocalComponents(engine="cuda", precision="float64").fit(X)
+    here = LocalComponents(engine="blocked").fit(X)
+    assert_allclose(there.covariance_, here.covariance_, rtol=1e-6, atol=1e-9)
+    assert_allclose(there.score_samples(X), here.score_samples(X), rtol=1e-6)
+    single = LocalComponents(engine="cuda").fit(X)
+    assert_allclose(single.score_samples(X), here.score_samples(X), atol=0.02)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"covariance": "diag"}, {"kernel": "student"}, {"gaussian": "em"}, {"batch_size": 100}],
+    ids=str,
+)
+def test_kinds_of_local_components(digits, settings):
+    X = load_iris().data
+    known = {"regularization": 0.05, "random_state": 0, **settings}
+    there = LocalComponents(engine="cuda", **known).fit(X)
+    here = LocalComponents(engine="blocked", **known).fit(X)
+    assert_allclose(there.score(X), here.score(X), atol=0.02)
+
+
+def test_mixtures():
+    X = load_iris().data
+    there = LocalComponents(n_mixture=2, engine="cuda", random_state=0).fit(X)
+    here = LocalComponents(n_mixture=2, random_state=0).fit(X)
+    assert_allclose(there.score(X), here.score(X), atol=0.05)
+
+
+def test_density_queries():
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(20_000, 3)), rng.normal(size=(1000, 3))
+    here = log_density(Q, X, covariance=0.05)
+    there = log_density(Q, X, covariance=0.05, engine="cuda")
+    assert_allclose(there, here, atol=1e-4)
+
+
+def test_tensors_in_tensors_out(digits):
+    X, y = digits
+    X_there, y_there = torch.tensor(X, device="cuda"), torch.tensor(y, device="cuda")
+    with sklearn.config_context(array_api_dispatch=True):
+        model = NeighborhoodComponents(2, random_state=0, max_iter=20, tol=1e-3)
+        model.fit(X_there, y_there)
+        assert model.engine_ == "cuda"
+        for found in (model.transform(X_there), model.predict_proba(X_there)):
+            assert isinstance(found, torch.Tensor)
+            assert found.device.type == "cuda"
+        density = LocalComponents().fit(X_there[:, :3] + 0.01 * torch.randn(3, device="cuda"))
+        assert density.score_samples(X_there[:, :3]).device.type == "cuda"
+
+
+def test_auto_takes_the_gpu_for_much_work():
+    X, y = make_blobs(60_000, 10, centers=5, random_state=0)
+    model = NeighborhoodComponents(3, random_state=0, max_iter=50).fit(X, y)
+    assert model.engine_ == "cuda"
+    assert "single precision" in model.engine_reason_
+
+
+@pytest.mark.parametrize("kind", ["accuracy", "log"])
+def test_loss_and_its_gradient(kind):
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(3000, 8)), rng.integers(0, 5, 3000)
+    found = []
+    for device, dtype in (("cpu", torch.float64), ("cuda", torch.float64), ("cuda", torch.float32)):
+        points = torch.tensor(Z, device=device, dtype=dtype, requires_grad=True)
+        loss = NeighborhoodLoss(kind)(points, torch.tensor(y, device=device))
+        loss.backward()
+        found.append((float(loss), points.grad.double().cpu().numpy()))
+    (value, gradient), double, single = found
+    for (other, slope), close in ((double, 1e-10), (single, 1e-4)):
+        assert_allclose(other, value, rtol=close)
+        assert_allclose(slope, gradient, atol=close * np.abs(gradient).max())
+
+
+def test_a_loss_of_many_rows_needs_memory_for_rows_only():
+    n, d = 100_000, 16
+    points = torch.randn((n, d), device="cuda", requires_grad=True)
+    labels = torch.randint(0, 100, (n,), device="cuda")
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    NeighborhoodLoss()(points, labels).backward()
+    assert torch.isfinite(points.grad).all()
+    assert torch.cuda.max_memory_allocated() - before < 200 * n * d  # n x n would be 2500 times d
+
+
+def test_updates_wait_only_for_how_far_points_reach(digits):
+    """One small transfer per evaluation, which settles how points are compared."""
+    X, y = digits
+    model = NeighborhoodComponents(
+        2, engine="cuda", batching="random", batch_size=300, max_iter=20, early_stopping=False
+    )
+    model.set_params(regularization=0.01).fit(X, y)  # compiled
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with pytest.warns(UserWarning, match="synchroniz") as waits:
+            model.fit(X, y)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert len([each for each in waits if "synchroniz" in str(each.message)]) < 4 * 20 + 60
