@@ -36,11 +36,8 @@ def main():
     parser.add_argument("--figure", type=Path, help="draw the fits of the first seed")
     options = parser.parse_args()
     # Not at the top: torch and umap are for those who run this benchmark.
-    import torch
-
     from examples import nonlinear_nca as example
 
-    torch.set_num_threads(1)  # those that wait for others would count as work
     page = Page("Nonlinear NCA in the plane", ["torch", "umap-learn"])
     epochs = example.EPOCHS_FULL if options.full else example.EPOCHS
     page.say(INTRODUCTION.format(k=example.N_NEIGHBORS, seeds=options.seeds, epochs=epochs))

@@ -10,8 +10,9 @@ the network three times as long. Needs the extras gpu (a torch without CUDA will
 report.
 
 Nothing was chosen by the test rows: width, dropout, decay, objective, kernel, rate, batches and
-epochs of the network, and some settings of UMAP (none was clearly better than its defaults), were compared
-on rows of mnist that belong to neither part here and on parts of the training rows of digits.
+epochs of the network, and some settings of UMAP (none was clearly better than its defaults), were
+compared on rows of mnist that belong to neither part here and on parts of the training rows of
+digits.
 """
 
 import argparse
@@ -137,7 +138,11 @@ def placed(name: str, method: str, model: BaseEstimator, split: list[np.ndarray]
 
 
 def warm_up() -> None:
-    """Compile what is compiled on first use: seconds are to be those of the work."""
+    """Compile what is compiled on first use: seconds are to be those of the work.
+
+    On one thread of torch: where other programs are busy, two wait for each other most of the time.
+    """
+    torch.set_num_threads(1)
     X, y = load_digits(n_class=3, return_X_y=True)
     for _ in compared("", train_test_split(X / 16, y, random_state=0), n_epochs=1):
         pass
@@ -168,6 +173,11 @@ def sets() -> Iterator[tuple[str, list[np.ndarray]]]:
     yield "mnist", [X / 255, X_test / 255, y, y_test]
 
 
+def show(cells: tuple[str, ...]) -> None:
+    """Print a row of the table."""
+    print(*(f"{cell:<15}" for cell in cells), flush=True)
+
+
 def main() -> None:
     """Measure, print and draw."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -175,10 +185,11 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="train the network longer")
     options = parser.parse_args()
     warm_up()
+    show(COLUMNS)
     planes = []
     for name, split in sets():
         for plane in compared(name, split, EPOCHS_FULL if options.full else EPOCHS):
-            print(*(f"{cell:<16}" for cell in plane.cells()), flush=True)
+            show(plane.cells())
             planes.append(plane)
     draw(planes, options.output)
 
