@@ -2,13 +2,14 @@
 
     python -m benchmarks.gpu_check [--save]
 
-Needs a CUDA device, the extra gpu, pytest and hypothesis.
+Needs a CUDA device, the extra gpu, pytest and hypothesis; pytest-xdist where there are cores.
 """
 
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -45,6 +46,8 @@ def outcome(path: str) -> tuple[dict[str, int], str, list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", path, "-q", f"--junitxml={report}"]
+        # Most of the time goes into compiling kernels: on as many cores as there are.
+        command += ["-n", "auto", "--dist", "worksteal"] if find_spec("xdist") else []
         subprocess.run([*command, "-p", "no:cacheprovider"], check=False)
         cases = list(ElementTree.parse(report).iter("testcase"))
     counts: dict[str, int] = defaultdict(int)

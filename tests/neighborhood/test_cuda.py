@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from neighborhood.conformance import EngineConformance
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 NEEDED = ("torch", "triton", "array_api_compat")
 if missing := [name for name in NEEDED if find_spec(name) is None]:
@@ -23,8 +25,9 @@ HAS_GPU = torch.cuda.is_available()
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
 
+from vicinal import NeighborhoodComponents
 from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs, Student, Workload, choose_engine
-from vicinal.neighborhood.cuda import CudaEngine, engine
+from vicinal.neighborhood.cuda import CudaEngine, engine, passes
 from vicinal.neighborhood.gpu import DeviceLostError
 from vicinal.neighborhood.oracle import OracleEngine
 
@@ -37,8 +40,8 @@ class TestCuda(EngineConformance):
     @pytest.fixture(autouse=True)
     def _chunks(self, monkeypatch):
         # Few keys in a chunk, so that small problems are merged from several.
-        monkeypatch.setattr(engine, "_SMALLEST_CHUNK", 16)
-        monkeypatch.setattr(engine, "_ENOUGH_PROGRAMS", 3)
+        monkeypatch.setattr(passes, "_SMALLEST_CHUNK", 16)
+        monkeypatch.setattr(passes, "_ENOUGH_PROGRAMS", 3)
 
     def make(self, n_jobs=1, tile=None):
         return CudaEngine(n_jobs, device=DEVICE)
@@ -179,6 +182,17 @@ def test_both_passes_over_the_same_pairs_lay_them_out_once(monkeypatch):
     rows = cuda.rows(pairs, GAUSSIAN).finish()
     cuda.columns(pairs, GAUSSIAN, rows.log_slope, np.ones_like(rows.log_slope))
     assert n_calls == 1
+
+
+def test_a_fit_by_name():
+    X, y = load_iris(return_X_y=True)
+    settings = {"regularization": 0.01, "max_iter": 3, "random_state": 0}
+    with pytest.warns(ConvergenceWarning):
+        there = NeighborhoodComponents(2, engine="cuda", **settings).fit(X[::4], y[::4])
+    with pytest.warns(ConvergenceWarning):
+        here = NeighborhoodComponents(2, engine="blocked", **settings).fit(X[::4], y[::4])
+    assert there.engine_ == "cuda"
+    assert_allclose(there.components_, here.components_, rtol=1e-3, atol=1e-4)
 
 
 def test_chosen_by_name_and_for_data_on_a_gpu():

@@ -31,6 +31,8 @@ __all__ = ["Decision", "Material", "decide", "divided"]
 # Rows above which the exact EM of a fit learns from a sample; its size, and that of wide tables,
 # of more columns than that, of which an update takes seconds.
 MOST_EXACT, _WIDE_SAMPLE, _WIDE = 20_000, 10_000, 20
+# The same where a GPU was asked for by name, not found: a fit must not depend on the machine.
+_MOST_EXACT_ON_GPU = 200_000
 
 # Turns of rows held back where every trial searches for Gaussian directions.
 _SEARCHED_FOLDS = 3
@@ -72,7 +74,8 @@ class Material:
     ) -> "Material":
         """All rows, or a sample of many; with a penalty by folds every row once."""
         exact = settings.batch_size is None and settings.n_neighbors is None
-        is_sample = exact and len(points) > MOST_EXACT
+        is_on_gpu = settings.engine == "cuda"
+        is_sample = exact and len(points) > (_MOST_EXACT_ON_GPU if is_on_gpu else MOST_EXACT)
         size = MOST_EXACT if points.X.shape[1] <= _WIDE else _WIDE_SAMPLE
         sample = points.some(size, rng) if is_sample else points
         if not isinstance(settings.regularization, str):

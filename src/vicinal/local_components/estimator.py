@@ -167,7 +167,8 @@ class LocalComponents(
         kernels are narrow beside the data, in up to about five dimensions;
         "adaptive" finds out in every update whether that pays, else it is "fused".
         "cuda" computes on a GPU (extra ``vicinal[gpu]``), and is what "auto" chooses for much
-        work where there is one.
+        work where there is one; asked for by name, EM is exact up to 200 000 rows instead of
+        20 000.
     tolerance : float, default=0.0
         Relative error that "tree" may make in every density. 0: no more than
         rounding. Other engines are exact.

@@ -152,8 +152,21 @@ class TrainingSet:
         return weights
 
     def moments(self, n_classes: int) -> Moments:
-        """Of the rows to learn from."""
-        return moments(self.features, self.labels, n_classes, self.learning_weights)
+        """Of the rows to learn from; several ask, and to sweep over many rows takes seconds."""
+        if n_classes not in self._known:
+            self._known[n_classes] = self._moments(n_classes)
+        return self._known[n_classes]
+
+    @cached_property
+    def _known(self) -> dict[int, Moments]:
+        return {}
+
+    def _moments(self, n_classes: int) -> Moments:
+        if self.positions is None or 2 * len(self) > len(self.labels):
+            return moments(self.features, self.labels, n_classes, self.learning_weights)
+        few = replace(self.features, X=self.features.X[self.positions])
+        weights = None if self.weights is None else self.weights[self.positions]
+        return moments(few, self.labels[self.positions], n_classes, weights)
 
     def among(self, positions: NDArray) -> "TrainingSet":
         """Those of the rows to learn from at these places among them."""
