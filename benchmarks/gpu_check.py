@@ -5,6 +5,7 @@
 Needs a CUDA device, the extra gpu, pytest and hypothesis; pytest-xdist where there are cores.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -47,7 +48,8 @@ def outcome(path: str) -> tuple[dict[str, int], str, list[str]]:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", path, "-q", f"--junitxml={report}"]
         # Most of the time goes into compiling kernels: on as many cores as there are.
-        command += ["-n", "auto", "--dist", "worksteal"] if find_spec("xdist") else []
+        if find_spec("xdist"):
+            command += ["-n", str(os.cpu_count()), "--dist", "worksteal"]
         subprocess.run([*command, "-p", "no:cacheprovider"], check=False)
         cases = list(ElementTree.parse(report).iter("testcase"))
     counts: dict[str, int] = defaultdict(int)

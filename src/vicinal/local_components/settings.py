@@ -27,4 +27,5 @@ class LocalSettings(Protocol):
     validation_fraction: float
     warm_start: bool
     reservoir_size: int
+    engine: str
     verbose: int
