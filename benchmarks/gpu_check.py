@@ -49,8 +49,10 @@ def outcome(path: str) -> tuple[dict[str, int], str, list[str]]:
         command = [sys.executable, "-m", "pytest", path, "-q", f"--junitxml={report}"]
         # Most of the time goes into compiling kernels: on as many cores as there are.
         if find_spec("xdist"):
-            command += ["-n", str(os.cpu_count()), "--dist", "worksteal"]
-        subprocess.run([*command, "-p", "no:cacheprovider"], check=False)
+            command += ["-p", "xdist.plugin", "-n", str(os.cpu_count()), "--dist", "worksteal"]
+        # No plugins that happen to be there: their warnings are errors here.
+        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        subprocess.run([*command, "-p", "no:cacheprovider"], check=False, env=environment)
         cases = list(ElementTree.parse(report).iter("testcase"))
     counts: dict[str, int] = defaultdict(int)
     failed = []
