@@ -51,7 +51,7 @@ def outcome(path: str) -> tuple[dict[str, int], str, list[str]]:
         if find_spec("xdist"):
             command += ["-p", "xdist.plugin", "-n", str(os.cpu_count()), "--dist", "worksteal"]
         # No plugins that happen to be there: their warnings are errors here.
-        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "SCIPY_ARRAY_API": "1"}
         subprocess.run([*command, "-p", "no:cacheprovider"], check=False, env=environment)
         cases = list(ElementTree.parse(report).iter("testcase"))
     counts: dict[str, int] = defaultdict(int)

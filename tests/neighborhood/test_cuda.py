@@ -6,11 +6,14 @@ process interprets.
 """
 
 import os
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from neighborhood.conformance import EngineConformance
+from hypothesis import given
+from hypothesis import strategies as st
+from neighborhood.conformance import EngineConformance, draw_coefficients
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -45,6 +48,22 @@ class TestCuda(EngineConformance):
 
     def make(self, n_jobs=1, tile=None):
         return CudaEngine(n_jobs, device=DEVICE)
+
+    @given(data=st.data())
+    def test_without_moments_the_same_masses(self, data):
+        """To rounding: kernels with and without moments are compiled apart."""
+        case = self.draw(data)
+        expected = OracleEngine().rows(case.pairs, case.law)
+        bare = self.make().rows(case.pairs, case.law, moments=False)
+        assert bare.moment.shape == (case.pairs.n_parts, len(case.pairs.queries), 0)
+        self.check_rows(bare, expected, case)
+        rows = expected.finish()
+        coefficients = draw_coefficients(case, rows)
+        arguments = case.pairs, case.law, rows.log_slope, coefficients
+        columns = self.make().columns(*arguments, moments=False)
+        assert columns.moment.shape == (len(case.pairs.keys), 0)
+        full = self.make().columns(*arguments)
+        self.check_columns(replace(columns, moment=full.moment), full, case, coefficients)
 
     @pytest.mark.skipif(not HAS_GPU, reason="minutes where Triton interprets; no threads of ours")
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
