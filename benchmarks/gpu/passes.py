@@ -39,8 +39,8 @@ def passes(page: Page) -> None:
     """Tables of times."""
     page.say("## Passes\n")
     tf32 = _product_rate(torch.float32)
-    page.say(f"Matrix product of 8192 x 8192, TFLOP/s: fp16 {_product_rate(torch.float16):.0f}, ")
-    page.say(f"TF32 {tf32:.0f}.")
+    fp16 = _product_rate(torch.float16)
+    page.say(f"Matrix product of 8192 x 8192, TFLOP/s: fp16 {fp16:.0f}, TF32 {tf32:.0f}.")
     units = torch.cuda.get_device_properties(0).multi_processor_count
     page.say(SAID.format(units=units, rate=_EXPONENTIALS))
     names = ["n", "d", "rows, ms", "columns, ms", "both, ms", "TFLOP/s", "of TF32's rate"]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 torch = pytest.importorskip("torch")
 
@@ -17,6 +18,7 @@ from vicinal.nca.preparation import prepare, training_set  # noqa: E402
 from vicinal.nca.recipe import choose_recipe  # noqa: E402
 from vicinal.neighborhood import ENGINES  # noqa: E402
 from vicinal.neighborhood.blocked import BlockedEngine  # noqa: E402
+from vicinal.neighborhood.gpu import DeviceLostError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped before convergence")
 
@@ -204,3 +206,35 @@ def test_positions_are_those_drawn():
     for _ in range(11):
         drawn = batches.next(None)
         assert_array_equal(sent().numpy(), drawn)
+
+
+class LosesItsDevice(Elsewhere):
+    """From some pass on nothing comes back."""
+
+    n_passes, last = 0, 60
+
+    def rows(self, pairs, law, *, moments=True):
+        type(self).n_passes += 1
+        if self.n_passes >= self.last:
+            raise DeviceLostError("The device failed: no power.")
+        return super().rows(pairs, law, moments=moments)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "adam"])
+def test_a_device_that_is_lost_leaves_the_best_map_so_far(solver, monkeypatch):
+    monkeypatch.setattr(LosesItsDevice, "n_passes", 0)
+    monkeypatch.setattr(LosesItsDevice, "last", 8)
+    monkeypatch.setitem(ENGINES, "failing", lambda *_: LosesItsDevice())
+    model = NeighborhoodComponents(2, engine="failing", solver=solver, regularization=0.001)
+    with pytest.warns(ConvergenceWarning, match=r"no power\. The best parameters so far are kept"):
+        model.fit(X, Y)
+    assert 3 < len(model.history_["objective"]) <= 8
+    assert np.isfinite(model.transform(X)).all()
+
+
+def test_a_device_that_is_lost_before_the_first_update_is_an_error(monkeypatch):
+    monkeypatch.setattr(LosesItsDevice, "n_passes", 0)
+    monkeypatch.setattr(LosesItsDevice, "last", 1)
+    monkeypatch.setitem(ENGINES, "failing", lambda *_: LosesItsDevice())
+    with pytest.raises(DeviceLostError, match="no power"):
+        NeighborhoodComponents(2, engine="failing", regularization=0.001).fit(X, Y)

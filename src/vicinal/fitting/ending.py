@@ -19,6 +19,7 @@ class Reason(Enum):
     MAX_ITER = auto()
     CALLBACK = auto()
     INTERRUPTED = auto()
+    DEVICE_LOST = auto()
 
     @property
     def is_convergence(self) -> bool:
@@ -30,12 +31,18 @@ class Reason(Enum):
         """Whether users should hear of it in a warning: neither convergence nor their own wish."""
         return not self.is_convergence and self is not Reason.CALLBACK
 
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether something from outside ended it, so that nothing else should be begun."""
+        return self in (Reason.INTERRUPTED, Reason.DEVICE_LOST)
+
 
 _BEFORE_CONVERGENCE = (
     Reason.SOLVER_FAILED,
     Reason.MAX_ITER,
     Reason.CALLBACK,
     Reason.INTERRUPTED,
+    Reason.DEVICE_LOST,
 )
 
 

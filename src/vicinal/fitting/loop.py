@@ -23,6 +23,7 @@ from vicinal.fitting.progress import display_of
 from vicinal.fitting.solver import Solver, State
 from vicinal.fitting.update import Update, arrived
 from vicinal.neighborhood.arrays import Array, as_number
+from vicinal.neighborhood.gpu import DeviceLostError
 
 __all__ = ["Callback", "Validation", "few_updates", "run", "warn_of_surprise", "warn_user"]
 
@@ -32,6 +33,8 @@ _OURS = ("vicinal", "sklearn")
 
 # Called after every update; True asks to stop.
 Callback = Callable[[Update], bool | None]
+
+_KEPT = "the best parameters so far are kept"
 
 _ASKED_TO_STOP = Ending(Reason.CALLBACK, "a callback asked to stop")
 
@@ -160,7 +163,11 @@ def _ending(solver: Solver, start: Array | FitState, record: "_Record") -> Endin
     except KeyboardInterrupt:
         if record.state is None:
             raise
-        return Ending(Reason.INTERRUPTED, "interrupted; the best parameters so far are kept")
+        return Ending(Reason.INTERRUPTED, f"interrupted; {_KEPT}")
+    except DeviceLostError as error:
+        if record.state is None:
+            raise
+        return Ending(Reason.DEVICE_LOST, f"{error} {_KEPT.capitalize()}.")
     ending = record.ended or own
     if ending is None:
         raise RuntimeError("the solver stopped before it was told to, without a reason")

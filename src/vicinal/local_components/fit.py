@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting import Outcome, Reason, run
+from vicinal.fitting import Outcome, run
 from vicinal.fitting.callbacks import ScikitLearnCallbacks
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
@@ -54,7 +54,7 @@ def fit_shared(
     listeners = ScikitLearnCallbacks(model, plan.max_iter, points.X, None, fitted)
     outcome = _run(model, problem, plan, held, listeners, rng)
     reached = outcome.parameters
-    if material.is_sample and outcome.ending.reason is not Reason.INTERRUPTED:
+    if material.is_sample and not outcome.ending.reason.is_cut_short:
         reached = refined(problem, reached, points, rng, model.verbose)
     shared = density(reached)
     check_bound(model, points, plan.form, penalty, shared.shape.n_local)

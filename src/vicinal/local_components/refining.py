@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.fitting import EM, Draws, Reason, run
+from vicinal.fitting import EM, Draws, run
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import leave_one_out
@@ -62,7 +62,7 @@ def refined(
         name="LocalComponents, refining",
         verbose=verbose,
     )
-    if outcome.ending.reason is Reason.INTERRUPTED:
+    if outcome.ending.reason.is_cut_short:
         return scatter
     judges = np.sort(rng.choice(len(more), min(_MOST_JUDGES, len(more)), replace=False))
     return max(scatter, outcome.parameters, key=lambda found: _gain(wider, found, judges))

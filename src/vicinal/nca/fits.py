@@ -113,7 +113,8 @@ class ChosenFit:
 
         listeners.fitted_attributes = attributes
         outcome = self._best_run(ready, problem, recipe, listeners)
-        if recipe.is_batched and recipe.early_stopping and self.decision.path is not None:
+        is_lost = outcome.ending.reason is Reason.DEVICE_LOST
+        if recipe.is_batched and recipe.early_stopping and self.decision.path and not is_lost:
             choice = self._resized(choice, problem, outcome)  # `attributes` follow
         return Found(outcome, attributes(outcome.parameters), choice, recipe)
 
@@ -147,7 +148,7 @@ class ChosenFit:
                 verbose=settings.verbose,
             )
             outcomes.append(outcome)
-            if outcome.ending.reason is Reason.INTERRUPTED:
+            if outcome.ending.reason.is_cut_short:
                 break  # once, for all runs
         return max(outcomes, key=lambda found: found.score)
 

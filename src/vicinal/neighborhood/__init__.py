@@ -34,6 +34,7 @@ with one number c_pi per query and part. Two passes give all that is needed::
 | radius   | range search for laws with support          | `radius.py`   |
 | adaptive | tree where a probe finds few pairs to look  | `adaptive.py` |
 |          | at, else fused                              |               |
+| cuda     | fused kernels on a GPU (extra gpu)          | `cuda/`       |
 
 Every query's sum over a part errs by at most `tolerance` of itself in `tree`, and so does the share
 of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of 0:
@@ -43,6 +44,8 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
   after centering, times the law's steepness, which is what |q|² + |k|² - 2 q·k costs
   in `blocked`; where that would exceed 1e-6 it takes differences of coordinates, as
   `fused` always does, and errs by ulps of the distance itself.
+  `cuda` in single precision takes products of two halves for each number, and doubles where
+  these would err by 1e-3.
 * **Said by the engine** (`Engine.can`): the laws, precisions, devices and dimensions it takes, and
   the 16 above. What it cannot do it refuses.
 * **No underflow**: each part of each row keeps its own largest exponent.
