@@ -6,6 +6,8 @@ process interprets.
 """
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -239,3 +241,20 @@ def test_engines_for_cpus_refuse_another_precision_than_that_of_the_data():
         choose_engine("fused", work, precision="tf32")
     with pytest.raises(ValueError, match="precision='half' is unknown"):
         choose_engine("auto", work, precision="half")
+
+
+@pytest.mark.skipif(HAS_GPU, reason="fits on a device take longer to compile than to interpret")
+def test_fits_on_a_device_load_no_compiler_for_cpus():
+    fits = """if True:
+        import sys
+        from vicinal import LocalComponents, NeighborhoodComponents
+        from sklearn.datasets import load_iris
+        X, y = (each[::5] for each in load_iris(return_X_y=True))
+        known = {"engine": "cuda", "regularization": 0.05, "max_iter": 2}
+        NeighborhoodComponents(2, **known).fit(X, y).predict(X)
+        LocalComponents(**known).fit(X).score_samples(X)
+        print("numba" in sys.modules)
+    """
+    command = [sys.executable, "-W", "ignore", "-c", fits]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
