@@ -216,6 +216,17 @@ def test_a_fit_by_name():
     assert_allclose(there.components_, here.components_, rtol=1e-3, atol=1e-4)
 
 
+def test_a_model_from_a_gpu_predicts_where_there_is_none(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    model = NeighborhoodComponents(2, engine="cuda", regularization=0.01, max_iter=2, tol=1.0)
+    model.fit(X[::4], y[::4])
+    there = model.predict_proba(X[:10])
+    monkeypatch.setattr("vicinal.neighborhood.engine.is_usable", lambda: False)
+    with pytest.warns(UserWarning, match="no CUDA device here: its predictions are computed on"):
+        here = model.predict_proba(X[:10])
+    assert_allclose(here, there, atol=1e-5)
+
+
 def test_chosen_by_name_and_for_data_on_a_gpu():
     work = Workload(10, 10, 2)
     chosen, reason = choose_engine("cuda", work)

@@ -41,7 +41,7 @@ from vicinal.local_components.outliers import DensityOutlierMixin, offset_of
 from vicinal.local_components.per_point import PerPointDensity
 from vicinal.local_components.plan import Plan, mean_leave_one_out, plain_penalty
 from vicinal.local_components.stream import Stream
-from vicinal.neighborhood import Engine, Workload, choose_engine
+from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fit
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.state import SavedStateMixin
@@ -601,13 +601,7 @@ class LocalComponents(
         n_keys, d = density.points.X.shape
         law, dtype = density.shape.law, density.points.X.dtype.name
         work = Workload(len(queries), n_keys, d, law=law, dtype=dtype)
-        return choose_engine(
-            asked["engine"],
-            work,
-            tolerance=asked["tolerance"],
-            n_jobs=self.n_jobs,
-            precision=asked.get("precision", "auto"),
-        )[0]
+        return engine_of_a_fit(asked, work, self.n_jobs)
 
     def _set_offset(self, rng: np.random.Generator) -> None:
         """The log-density of outliers."""

@@ -34,7 +34,7 @@ from vicinal.nca.preparation import (
 )
 from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
 from vicinal.nca.selection import Choice
-from vicinal.neighborhood import Engine, Workload, choose_engine, times
+from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fit, times
 from vicinal.neighborhood.arrays import on_host
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
@@ -578,13 +578,7 @@ class NeighborhoodComponents(
         classifier, asked = self._classifier, self._fitted_with
         (n_keys, d), dtype = classifier.keys.shape, classifier.keys.dtype.name
         work = Workload(len(queries), n_keys, d, law=classifier.law, dtype=dtype)
-        engine, _ = choose_engine(
-            asked["engine"],
-            work,
-            tolerance=asked["tolerance"],
-            n_jobs=self.n_jobs,
-            precision=asked.get("precision", "auto"),
-        )
+        engine = engine_of_a_fit(asked, work, self.n_jobs)
         index, k = None, asked["n_neighbors"]
         if k is not None:
             if not hasattr(self, "_index"):

@@ -59,7 +59,14 @@ of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of
 from vicinal.neighborhood.abilities import Abilities, Workload
 from vicinal.neighborhood.arrays import namespace
 from vicinal.neighborhood.classes import class_log_masses
-from vicinal.neighborhood.engine import ENGINES, Engine, choose_engine, has_place, placed
+from vicinal.neighborhood.engine import (
+    ENGINES,
+    Engine,
+    choose_engine,
+    engine_of_a_fit,
+    has_place,
+    placed,
+)
 from vicinal.neighborhood.laws import (
     COMPACT,
     GAUSSIAN,
@@ -100,6 +107,7 @@ __all__ = [
     "choose_engine",
     "class_log_masses",
     "diagonal_scatter",
+    "engine_of_a_fit",
     "gram",
     "has_place",
     "key_pulls",

@@ -1,18 +1,27 @@
 """The contract every engine keeps, and how one is chosen."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from vicinal.compiling import is_disabled
 from vicinal.neighborhood.abilities import PRECISIONS, Abilities, Workload, is_compiled
 from vicinal.neighborhood.arrays import Array
-from vicinal.neighborhood.gpu import cuda_engine, has_gpu
+from vicinal.neighborhood.gpu import cuda_engine, has_gpu, is_usable
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 
-__all__ = ["ENGINES", "Engine", "Workload", "choose_engine", "has_place", "placed"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "Workload",
+    "choose_engine",
+    "engine_of_a_fit",
+    "has_place",
+    "placed",
+]
 
 
 class Engine(Protocol):
@@ -285,3 +294,26 @@ def choose_engine(
     engine = ENGINES[name](work, tolerance, n_jobs)
     engine.can.check(name, work)
     return engine, reason
+
+
+def engine_of_a_fit(asked: Mapping[str, Any], work: Workload, n_jobs: int | None) -> Engine:
+    """What a model was fitted with, for new points: a GPU only where there is one.
+
+    Parameters
+    ----------
+    asked : mapping
+        Parameters of the fit: engine, tolerance and, from models of today on, precision.
+    work : Workload
+    n_jobs : int, optional
+    """
+    name, precision = asked["engine"], asked.get("precision", "auto")
+    if name == "cuda" and not is_usable():
+        warnings.warn(
+            "The model was fitted with engine='cuda', and there is no CUDA device here: its "
+            "predictions are computed on the CPU.",
+            stacklevel=4,
+        )
+        name, precision = "auto", "auto"
+    return choose_engine(
+        name, work, tolerance=asked["tolerance"], n_jobs=n_jobs, precision=precision
+    )[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vicinal.neighborhood.engine import Engine
 
-__all__ = ["DeviceLostError", "cuda_engine", "has_gpu"]
+__all__ = ["DeviceLostError", "cuda_engine", "has_gpu", "is_usable"]
 
 # What the extra "gpu" brings.
 _NEEDED = ("torch", "triton", "array_api_compat")
@@ -28,15 +28,24 @@ def has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
+def _is_interpreted() -> bool:
+    """Whether Triton is told to interpret its kernels, slowly, on the CPU."""
+    return os.environ.get("TRITON_INTERPRET") == "1"
+
+
+def is_usable() -> bool:
+    """Whether the engine can be made here."""
+    return has_gpu() or (_is_interpreted() and all(find_spec(name) for name in _NEEDED))
+
+
 def cuda_engine(precision: str) -> "Engine":
-    """The engine for a GPU; on the CPU, slowly, where Triton is told to interpret its kernels."""
+    """The engine for a GPU; on the CPU where Triton interprets."""
     if any(find_spec(name) is None for name in _NEEDED):
         raise ImportError(
             'engine="cuda" needs torch, triton and array-api-compat: pip install "vicinal[gpu]"'
         )
-    is_interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    if not (has_gpu() or is_interpreted):
+    if not is_usable():
         raise ValueError('engine="cuda" found no CUDA device: use engine="auto".')
     from vicinal.neighborhood.cuda import CudaEngine
 
-    return CudaEngine(precision=precision, device="cpu" if is_interpreted else "cuda")
+    return CudaEngine(precision=precision, device="cpu" if _is_interpreted() else "cuda")
