@@ -6,6 +6,7 @@ far points reach, which settles how they are compared; nothing else waits for th
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -79,11 +80,14 @@ class Side:
 
     def unsort(self, values: Tensor, axis: int) -> Tensor:
         """Values in the order of the caller's array."""
-        if self.labels is None:
-            return values
-        back = torch.empty_like(self.order)
-        back[self.order] = torch.arange(len(self.order), device=back.device)
-        return values.index_select(axis, back)
+        return values if self.labels is None else values.index_select(axis, self.place)
+
+    @cached_property
+    def place(self) -> Tensor:
+        """Position here of each point of the caller's array, shape (n,)."""
+        place = torch.empty_like(self.order)
+        place[self.order] = torch.arange(len(self.order), device=place.device)
+        return place
 
     def runs_in(self, other: "Side") -> Tensor:
         """First and last + 1 among the other side of every point's class, (2, n_padded)."""
@@ -328,10 +332,8 @@ def _own_positions(
     own, owner = (torch.full((size,), -1, dtype=torch.int32, device=device) for size in sizes)
     if theirs is None:
         return own, owner, OWN_NOWHERE
-    position = torch.empty_like(keys.order)
-    position[keys.order] = torch.arange(len(keys), device=device)
     # One more place for those without a key, -1: nothing depends on how many there are.
-    position = torch.cat([position, position.new_full((1,), -1)])
+    position = torch.cat([keys.place, keys.place.new_full((1,), -1)])
     own[: len(queries)] = position[theirs.long().index_select(0, queries.order)].int()
     places = torch.where(own[: len(queries)] >= 0, own[: len(queries)].long(), sizes[1] - 1)
     owner[places] = torch.arange(len(queries), dtype=torch.int32, device=device)
