@@ -157,6 +157,9 @@ def solver_coordinates(A: NDArray, known: Moments) -> tuple[NDArray, NDArray]:
     solver's first step has norm 1. Measured in docs/decisions/0003.
     """
     variances, directions = eigh(_within(known))
+    # Either sign is an eigenvector, and libraries differ in which one they find.
+    largest = np.abs(directions).argmax(axis=0)
+    directions = directions * np.sign(directions[largest, np.arange(len(variances))])
     scale = np.sqrt(variances + _COORDINATE_RIDGE * variances.mean())
     B = (A @ directions) * scale
     c = (norm(B.ravel()) or 10.0) / 10.0  # of a vector: the norm that cannot overflow
