@@ -141,7 +141,7 @@ def test_constant_and_repeated_columns(wine):
     model = LatentCoincidence(random_state=0, early_stopping=False, pairs="all", tol=1e-10)
     model.fit(wide, y)
     W = model.components_
-    assert_allclose(W[:, 13], 0.0, atol=1e-12)
+    assert_allclose(W[:, 13], 0.0, atol=1e-9 * np.abs(W).max())
     assert_allclose(W[:, 0], W[:, 14], atol=1e-8)
     em = LatentCoincidence(
         solver="em", early_stopping=False, max_iter=5, tol=0.0, pairs="all", random_state=0
