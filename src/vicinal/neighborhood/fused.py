@@ -1,6 +1,5 @@
 """Engine for low dimension: compiled passes over pairs that keep every tile in cache."""
 
-import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.neighborhood.arrange import Arrangement, Rectangle
@@ -36,7 +35,7 @@ class FusedEngine(TiledEngine):
         self._kernels = direct
 
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
-        queries, keys = _transposed(arranged)
+        queries, keys = arranged.queries.transposed, arranged.keys.transposed
         numbers = law.numbers(arranged.n_near)
 
         def fold(piece: Rectangle, sums: RowSums) -> None:
@@ -62,7 +61,7 @@ class FusedEngine(TiledEngine):
     def _column_folder(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
-        queries, keys = _transposed(arranged)
+        queries, keys = arranged.queries.transposed, arranged.keys.transposed
         numbers = law.numbers(arranged.n_near)
 
         def fold(piece: Rectangle, sums: ColumnSums) -> None:
@@ -84,8 +83,3 @@ class FusedEngine(TiledEngine):
             )
 
         return fold
-
-
-def _transposed(arranged: Arrangement) -> tuple[NDArray, NDArray]:
-    queries, keys = arranged.queries.points, arranged.keys.points
-    return np.ascontiguousarray(queries.T), np.ascontiguousarray(keys.T)

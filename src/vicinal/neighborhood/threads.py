@@ -9,9 +9,10 @@ to be done both lose more time than they gain. So both get one thread wherever w
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from functools import cached_property, lru_cache, wraps
 from numbers import Integral
@@ -61,23 +62,42 @@ def run_in_order(
 ) -> Generator[Result, None, None]:
     """Results of `work` in the order of `tasks`, computed on `n_threads` threads.
 
-    The pool lives only as long as the call: nothing to inherit across a fork,
-    nothing left behind by an interrupt (``contextlib.closing`` where it may come
-    between two results).
+    They are those of whoever computes (`computing`), and end with the call otherwise. Nothing of
+    this one is left to do behind an interrupt (``contextlib.closing`` where it may come between
+    two results).
     """
     if n_threads == 1 or len(tasks) <= 1:
         yield from map(work, tasks)
         return
-    pool = ThreadPoolExecutor(min(n_threads, len(tasks)), thread_name_prefix="vicinal")
 
     def alone(task: Task) -> Result:
-        with one_library_thread():
-            return work(task)
+        _one_library_thread.keep()
+        return work(task)
 
-    try:
-        yield from pool.map(alone, tasks)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with _pool(n_threads) as pool:
+        waiting = deque(pool.submit(alone, task) for task in tasks)
+        try:
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
+
+
+@contextmanager
+def _pool(n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads to compute on, while BLAS has one."""
+    team = _team.get()
+    if team is not None and team.n_threads == n_threads:
+        yield team.pool
+        return
+    with one_library_thread(), _new_pool(n_threads) as pool:
+        yield pool
+
+
+def _new_pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="vicinal")
 
 
 def _libraries(shared: bool) -> ThreadpoolController:
@@ -117,6 +137,7 @@ class _Inside(threading.local):
 
     depth = 0
     limit: Any = None
+    n_modules = 0  # when it was limited for good
 
 
 class _OneLibraryThread:
@@ -154,6 +175,15 @@ class _OneLibraryThread:
             if self._depth == 0:
                 self._restore_shared()
 
+    def keep(self) -> None:
+        """Limit what counts per thread for as long as this thread lives, which is one of ours.
+
+        To set and restore it around every tile takes as long as a small tile.
+        """
+        if self._own.n_modules != len(sys.modules):
+            _libraries(shared=False).limit(limits=1)
+            self._own.n_modules = len(sys.modules)
+
     def _restore_own(self) -> None:
         limit, self._own.limit = self._own.limit, None
         if limit is not None:
@@ -184,16 +214,31 @@ def one_library_thread() -> _OneLibraryThread:
 
 
 class _Team:
-    """The threads that somebody who computes was given, counted when first asked for."""
+    """The threads that somebody who computes was given, counted and made when first asked for."""
 
     def __init__(self, n_jobs: int | None) -> None:
         _check_n_jobs(n_jobs)
         self._n_jobs = n_jobs
+        self._made: tuple[int, ThreadPoolExecutor] | None = None
 
     @cached_property
     def n_threads(self) -> int:
         # Cores are counted in longer than small predictions take.
         return effective_n_threads(self._n_jobs)
+
+    @property
+    def pool(self) -> ThreadPoolExecutor:
+        """One for all passes of a call: sixteen threads start in longer than a small pass takes."""
+        made = self._made
+        # A child of a fork has none of its parent's threads.
+        if made is None or made[0] != os.getpid():
+            made = self._made = os.getpid(), _new_pool(self.n_threads)
+        return made[1]
+
+    def close(self) -> None:
+        """End the threads, and what they have not begun."""
+        if self._made is not None and self._made[0] == os.getpid():
+            self._made[1].shutdown(cancel_futures=True)
 
 
 # Of the estimator or function that computes; threads of a pool begin with 1.
@@ -203,9 +248,10 @@ _team: ContextVar[_Team | None] = ContextVar("team", default=None)
 @contextmanager
 def computing(n_jobs: int | None = None) -> Iterator[None]:
     """BLAS and OpenMP on one thread, and tiles of ours on `n_jobs`, which changes no bit."""
-    token = _team.set(_Team(n_jobs))
+    team = _Team(n_jobs)
+    token = _team.set(team)
     try:
-        with one_library_thread():
+        with one_library_thread(), closing(team):
             yield
     finally:
         _team.reset(token)

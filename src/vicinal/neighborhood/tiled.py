@@ -19,10 +19,10 @@ from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.threads import effective_n_threads, run_in_order
 
-__all__ = ["TiledEngine", "natural_peaks", "query_terms", "undo_columns", "undo_rows"]
+__all__ = ["TiledEngine", "columns_in_units", "natural_peaks", "query_terms", "rows_in_units"]
 
 Task = tuple[slice, slice]
-Result = TypeVar("Result")
+Sums = TypeVar("Sums", RowSums, ColumnSums)
 RowFolder = Callable[[Rectangle, RowSums], None]
 ColumnFolder = Callable[[Rectangle, ColumnSums], None]
 
@@ -32,7 +32,7 @@ _ENOUGH_TASKS = 16
 _SMALLEST_CHUNK = 8192
 
 # Below this many pairs a second thread costs about what it saves.
-_PAIRS_WORTH_A_THREAD = 4_000_000
+_PAIRS_WORTH_A_THREAD = 500_000
 
 
 class TiledEngine(ABC):
@@ -63,6 +63,7 @@ class TiledEngine(ABC):
         self.n_threads = effective_n_threads(n_jobs)
         self.tile = tile or self.default_tile
         self.into_tile = into_tile or self.default_into_tile
+        self._last: tuple[Pairs, Law, Arrangement] | None = None
 
     @abstractmethod
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
@@ -87,23 +88,20 @@ class TiledEngine(ABC):
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query; without `moments` their width is 0."""
         n, m, d = pairs.shape
-        self.can.check(self.name, work_of(pairs, law))
-        arranged = arrange(pairs, law, self._working_dtype)
-        fold = self._row_folder(arranged, law)
         width = d if moments else 0
-        sums = RowSums.empty(pairs.n_parts, n, width)
+        arranged = self._arranged(pairs, law)
+        fold = self._row_folder(arranged, law)
 
         def work(task: Task) -> RowSums:
             out, into = task
             partial = RowSums.empty(pairs.n_parts, out.stop - out.start, width)
             for piece in self._pieces(arranged.queries, arranged.keys, out, into):
                 fold(piece, partial.rows(_within(piece.out, out)))
-            return natural_peaks(partial, law, arranged.weight_peak)
+            return rows_in_units(natural_peaks(partial, law, arranged.weight_peak), arranged)
 
-        for (out, into), partial in self._run(work, n, m):
-            # Merging with the neutral element would only cost time.
-            sums.put(out, sums.rows(out).merge(partial) if into.start else partial)
-        return undo_rows(sums, arranged)
+        sums = RowSums.empty(pairs.n_parts, n, width)
+        self._fill(sums, arranged.queries.order, work, _tasks(n, m, self.tile), n * m)
+        return sums
 
     @takes_tensors
     def columns(
@@ -118,42 +116,63 @@ class TiledEngine(ABC):
         """Sums over the queries of C_ij, for every key (see `engine.Engine`)."""
         n, m, d = pairs.shape
         width = d if moments else 0
-        self.can.check(self.name, work_of(pairs, law))
-        arranged = arrange(pairs, law, self._working_dtype)
-        fold = self._column_folder(
-            arranged, law, *query_terms(arranged, law, log_slope, coefficients)
-        )
-        sums = ColumnSums.empty(m, width)
+        arranged = self._arranged(pairs, law)
+        terms = query_terms(arranged, law, log_slope, coefficients)
+        fold = self._column_folder(arranged, law, *terms)
 
         def work(task: Task) -> ColumnSums:
             out, into = task
             partial = ColumnSums.empty(out.stop - out.start, width)
             for piece in self._pieces(arranged.keys, arranged.queries, out, into):
                 fold(piece, partial.rows(_within(piece.out, out)))
-            return partial
+            return columns_in_units(partial, arranged)
 
-        for (out, into), partial in self._run(work, m, n):
-            sums.put(out, sums.rows(out).merge(partial) if into.start else partial)
-        return undo_columns(sums, arranged)
+        sums = ColumnSums.empty(m, width)
+        self._fill(sums, arranged.keys.order, work, _tasks(m, n, self.tile), n * m)
+        return sums
+
+    def _arranged(self, pairs: Pairs, law: Law) -> Arrangement:
+        """Points laid out; kept for the columns pass that follows a rows pass."""
+        last = self._last
+        if last is None or last[0] is not pairs or last[1] != law:
+            self.can.check(self.name, work_of(pairs, law))
+            self._last = None  # let go of the memory before taking more
+            arranged = arrange(pairs, law, self._working_dtype, self.n_threads)
+            last = self._last = pairs, law, arranged
+        return last[2]
 
     def _pieces(self, outputs: Side, inputs: Side, out: slice, into: slice) -> Iterator[Rectangle]:
         for part in _slices(into.start, into.stop, self.into_tile or into.stop):
             yield from rectangles(outputs, inputs, out, part)
 
-    def _run(
-        self, work: Callable[[Task], Result], n_out: int, n_in: int
-    ) -> Iterator[tuple[Task, Result]]:
-        tasks = _tasks(n_out, n_in, self.tile)
-        threads = self.n_threads if n_out * n_in >= _PAIRS_WORTH_A_THREAD else 1
+    def _fill(
+        self,
+        sums: Sums,
+        order: NDArray,
+        work: Callable[[Task], Sums],
+        tasks: list[Task],
+        n_pairs: int,
+    ) -> None:
+        """Put what tasks find where the caller has their points."""
+        is_whole = all(into.start == 0 for _, into in tasks)
 
-        def quiet_work(task: Task) -> Result:
+        def work_and_put(task: Task) -> Sums | None:
             # `arrange` has refused what could overflow. Infinities are meant (a pair left out, a
             # sum still empty), and BLAS may raise flags for padding that it never uses.
             with np.errstate(all="ignore"):
-                return work(task)
+                partial = work(task)
+            if not is_whole:
+                return partial
+            sums.put(order[task[0]], partial)  # on threads: no two tasks have an output in common
+            return None
 
+        threads = self.n_threads if n_pairs >= _PAIRS_WORTH_A_THREAD else 1
         with self._limits():
-            yield from zip(tasks, run_in_order(quiet_work, tasks, threads), strict=True)
+            found = run_in_order(work_and_put, tasks, threads)
+            for (out, into), partial in zip(tasks, found, strict=True):
+                if partial is not None:
+                    where = order[out]
+                    sums.put(where, sums.rows(where).merge(partial) if into.start else partial)
 
 
 def _tasks(n_out: int, n_in: int, tile: int) -> list[Task]:
@@ -197,18 +216,17 @@ def query_terms(
     return (LOG2E * log_slope).astype(dtype), coefficients.astype(dtype)
 
 
-def undo_rows(sums: RowSums, arranged: Arrangement) -> RowSums:
-    """Back to the caller's order and coordinates."""
-    moment = sums.moment / arranged.scale
-    if moment.shape[-1]:
-        moment += sums.slope[..., None] * arranged.center
-    back = arranged.queries.unsort
-    return RowSums(back(sums.peak, 1), back(sums.mass, 1), back(sums.slope, 1), back(moment, 1))
+def rows_in_units(sums: RowSums, arranged: Arrangement) -> RowSums:
+    """Sums over keys in the coordinates of the caller."""
+    if sums.moment.shape[-1]:
+        sums.moment /= arranged.scale
+        sums.moment += sums.slope[..., None] * arranged.center
+    return sums
 
 
-def undo_columns(sums: ColumnSums, arranged: Arrangement) -> ColumnSums:
-    """Back to the caller's order and coordinates."""
-    moment = sums.moment / arranged.scale
-    if moment.shape[-1]:
-        moment += sums.total[:, None] * arranged.center
-    return ColumnSums(arranged.keys.unsort(sums.total, 0), arranged.keys.unsort(moment, 0))
+def columns_in_units(sums: ColumnSums, arranged: Arrangement) -> ColumnSums:
+    """Sums over queries in the coordinates of the caller."""
+    if sums.moment.shape[-1]:
+        sums.moment /= arranged.scale
+        sums.moment += sums.total[:, None] * arranged.center
+    return sums
