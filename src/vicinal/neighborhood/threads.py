@@ -11,12 +11,12 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from functools import cached_property, lru_cache, wraps
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import joblib
 import threadpoolctl
@@ -69,20 +69,56 @@ def run_in_order(
     if n_threads == 1 or len(tasks) <= 1:
         yield from map(work, tasks)
         return
-
-    def alone(task: Task) -> Result:
-        _one_library_thread.keep()
-        return work(task)
-
+    shared = _Shared(work, tasks)
     with _pool(n_threads) as pool:
-        waiting = deque(pool.submit(alone, task) for task in tasks)
+        helpers = [pool.submit(shared.help) for _ in range(min(n_threads, len(tasks)) - 1)]
         try:
-            while waiting:
-                yield waiting.popleft().result()
+            yield from shared.results()
         finally:
-            for future in waiting:
-                future.cancel()
-            wait(waiting)
+            shared.stop()
+            wait([helper for helper in helpers if not helper.cancel()])
+
+
+class _Shared(Generic[Task, Result]):
+    """Tasks that several threads work on, each taking the next one.
+
+    Who wants the results works, too: to be woken takes longer than a small task.
+    """
+
+    def __init__(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> None:
+        self._work = work
+        self._results = deque[Future[Result]](Future() for _ in tasks)
+        self._waiting = deque(zip(self._results, tasks, strict=True))
+
+    def help(self) -> None:
+        """Work on a thread of ours until nothing is left to begin."""
+        _one_library_thread.keep()
+        while self._do_one():
+            pass
+
+    def results(self) -> Iterator[Result]:
+        """Results in the order of the tasks."""
+        while self._results:
+            result = self._results.popleft()
+            # In a context like that of a thread of ours: nobody computes there.
+            while not result.done() and Context().run(self._do_one):
+                pass
+            yield result.result()
+
+    def stop(self) -> None:
+        """Begin nothing more."""
+        self._waiting.clear()
+
+    def _do_one(self) -> bool:
+        try:
+            result, task = self._waiting.popleft()
+        except IndexError:
+            return False
+        try:
+            result.set_result(self._work(task))
+        except Exception as error:
+            result.set_exception(error)
+        return True
 
 
 @contextmanager
@@ -97,7 +133,8 @@ def _pool(n_threads: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def _new_pool(n_threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="vicinal")
+    """Threads to help the one that asks."""
+    return ThreadPoolExecutor(n_threads - 1, thread_name_prefix="vicinal")
 
 
 def _libraries(shared: bool) -> ThreadpoolController:
