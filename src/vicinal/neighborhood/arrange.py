@@ -41,16 +41,29 @@ class Side:
         Position of each of them in the caller's array.
     bounds : ndarray of shape (n_classes + 1,) or None
         Class c occupies positions bounds[c] to bounds[c + 1]; None without labels.
+    n_near : int
+        The number of coordinates that distances are made of, the first ones.
     """
 
     points: NDArray
     order: NDArray
     bounds: NDArray | None
+    n_near: int
 
     @cached_property
     def transposed(self) -> NDArray:
         """The points by coordinate, shape (d, n), as compiled loops want them."""
         return np.ascontiguousarray(self.points.T)
+
+    @cached_property
+    def factors(self) -> tuple[NDArray, NDArray]:
+        """L and R, shape (n, n_near + 2) each: L_i · R_j is the squared distance of i and j."""
+        z = self.points[:, : self.n_near]
+        left, right = (np.ones((len(z), self.n_near + 2), z.dtype) for _ in range(2))
+        np.multiply(z, -2.0, out=left[:, :-2])
+        right[:, :-2] = z
+        left[:, -2] = right[:, -1] = np.einsum("nd,nd->n", z, z)
+        return left, right
 
 
 @dataclass(frozen=True)
@@ -118,14 +131,15 @@ def arrange(
     if not one_set:
         keys, key_reach = frame.lay_out(pairs.keys, key_order)
         reach = max(reach, key_reach)
-    reach *= float(np.sqrt(law.steepness(pairs.near.stop)))
+    n_near = pairs.near.stop
+    reach *= float(np.sqrt(law.steepness(n_near)))
     dtype = working_dtype(np.result_type(pairs.queries, pairs.keys), reach)
     weights, weight_peak = _key_weights(pairs, law, key_order)
     own, owner = _own_positions(pairs, query_order, key_order)
-    query_side = Side(queries.astype(dtype, copy=False), query_order, query_bounds)
+    query_side = Side(queries.astype(dtype, copy=False), query_order, query_bounds, n_near)
     key_side = query_side  # what is made of it is made once
     if not one_set:
-        key_side = Side(keys.astype(dtype, copy=False), key_order, key_bounds)
+        key_side = Side(keys.astype(dtype, copy=False), key_order, key_bounds, n_near)
     return Arrangement(
         query_side,
         key_side,
@@ -136,7 +150,7 @@ def arrange(
         center,
         law.scale,
         reach,
-        pairs.near.stop,
+        n_near,
     )
 
 

@@ -18,7 +18,7 @@ class FusedEngine(TiledEngine):
     """
 
     name = "fused"
-    default_tile = 256
+    largest_tile = 256
 
     def __init__(
         self,

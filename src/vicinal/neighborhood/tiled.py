@@ -26,6 +26,11 @@ Sums = TypeVar("Sums", RowSums, ColumnSums)
 RowFolder = Callable[[Rectangle, RowSums], None]
 ColumnFolder = Callable[[Rectangle, ColumnSums], None]
 
+# Outputs are cut into so many tasks, that threads end at about the same time...
+_MANY_TASKS = 32
+# ... unless these have fewer outputs: to begin a task, and each of its rectangles, takes its time.
+_SMALLEST_TILE = 128
+
 # Few queries against many keys are split along the keys instead, into about this many tasks...
 _ENOUGH_TASKS = 16
 # ... of at least this many keys each.
@@ -43,14 +48,20 @@ class TiledEngine(ABC):
     n_jobs : int, optional
         Number of threads. None: every core. The result does not depend on it.
     tile : int, optional
-        Number of outputs per task.
+        Number of outputs per task. None: `largest_tile`, or less where these would be few.
     into_tile : int, optional
-        Number of inputs folded at a time. None: all of a task's.
+        Number of inputs folded at a time. None: so many that `most_at_once` pairs are.
+
+    Attributes
+    ----------
+    largest_tile : int
+    most_at_once : int or None
+        None: all of a task's.
     """
 
     name: str
-    default_tile: int
-    default_into_tile: int | None = None
+    largest_tile: int
+    most_at_once: int | None = None
     can = Abilities(is_compiled, NO_KERNELS)
 
     def __init__(
@@ -61,8 +72,8 @@ class TiledEngine(ABC):
         into_tile: int | None = None,
     ) -> None:
         self.n_threads = effective_n_threads(n_jobs)
-        self.tile = tile or self.default_tile
-        self.into_tile = into_tile or self.default_into_tile
+        self.tile = tile
+        self.into_tile = into_tile
         self._last: tuple[Pairs, Law, Arrangement] | None = None
 
     @abstractmethod
@@ -100,7 +111,7 @@ class TiledEngine(ABC):
             return rows_in_units(natural_peaks(partial, law, arranged.weight_peak), arranged)
 
         sums = RowSums.empty(pairs.n_parts, n, width)
-        self._fill(sums, arranged.queries.order, work, _tasks(n, m, self.tile), n * m)
+        self._fill(sums, arranged.queries.order, work, n, m)
         return sums
 
     @takes_tensors
@@ -128,7 +139,7 @@ class TiledEngine(ABC):
             return columns_in_units(partial, arranged)
 
         sums = ColumnSums.empty(m, width)
-        self._fill(sums, arranged.keys.order, work, _tasks(m, n, self.tile), n * m)
+        self._fill(sums, arranged.keys.order, work, m, n)
         return sums
 
     def _arranged(self, pairs: Pairs, law: Law) -> Arrangement:
@@ -142,7 +153,10 @@ class TiledEngine(ABC):
         return last[2]
 
     def _pieces(self, outputs: Side, inputs: Side, out: slice, into: slice) -> Iterator[Rectangle]:
-        for part in _slices(into.start, into.stop, self.into_tile or into.stop):
+        step = self.into_tile or into.stop
+        if self.into_tile is None and self.most_at_once is not None:
+            step = max(1, self.most_at_once // (out.stop - out.start))
+        for part in _slices(into.start, into.stop, step):
             yield from rectangles(outputs, inputs, out, part)
 
     def _fill(
@@ -150,10 +164,11 @@ class TiledEngine(ABC):
         sums: Sums,
         order: NDArray,
         work: Callable[[Task], Sums],
-        tasks: list[Task],
-        n_pairs: int,
+        n_out: int,
+        n_in: int,
     ) -> None:
         """Put what tasks find where the caller has their points."""
+        tasks = _tasks(n_out, n_in, self.tile or _tile(n_out, self.largest_tile))
         is_whole = all(into.start == 0 for _, into in tasks)
 
         def work_and_put(task: Task) -> Sums | None:
@@ -166,7 +181,7 @@ class TiledEngine(ABC):
             sums.put(order[task[0]], partial)  # on threads: no two tasks have an output in common
             return None
 
-        threads = self.n_threads if n_pairs >= _PAIRS_WORTH_A_THREAD else 1
+        threads = self.n_threads if n_out * n_in >= _PAIRS_WORTH_A_THREAD else 1
         with self._limits():
             found = run_in_order(work_and_put, tasks, threads)
             for (out, into), partial in zip(tasks, found, strict=True):
@@ -181,6 +196,14 @@ def _tasks(n_out: int, n_in: int, tile: int) -> list[Task]:
     chunks = -(-_ENOUGH_TASKS // max(1, len(outs)))
     chunk = max(_SMALLEST_CHUNK, -(-n_in // chunks))
     return [(out, into) for out in outs for into in _slices(0, n_in, chunk)]
+
+
+def _tile(n_out: int, largest: int) -> int:
+    """Outputs per task: half of the largest number or less, until threads have many to share."""
+    tile = largest
+    while tile > _SMALLEST_TILE and n_out < _MANY_TASKS * tile:
+        tile //= 2
+    return tile
 
 
 def _slices(start: int, stop: int, size: int) -> list[slice]:

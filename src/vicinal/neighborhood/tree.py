@@ -301,7 +301,7 @@ def _working_dtype(dtype: DTypeLike, reach: float) -> DTypeLike:
 
 
 def _reordered(side: Side, order: NDArray, points: NDArray) -> Side:
-    return Side(points, side.order[order], side.bounds)
+    return Side(points, side.order[order], side.bounds, side.n_near)
 
 
 def _renumbered(partner: NDArray, order: NDArray, partner_order: NDArray) -> NDArray:
