@@ -210,6 +210,9 @@ def _by_class(pairs: Pairs) -> tuple[NDArray, NDArray, NDArray | None, NDArray |
     n, m, _ = pairs.shape
     if pairs.query_labels is None or pairs.key_labels is None:
         return np.arange(n), np.arange(m), None, None
+    if pairs.query_labels is pairs.key_labels:
+        order, bounds = _sort(pairs.key_labels, np.unique(pairs.key_labels))
+        return order, order, bounds, bounds
     classes = np.union1d(pairs.query_labels, pairs.key_labels)
     query_order, query_bounds = _sort(pairs.query_labels, classes)
     key_order, key_bounds = _sort(pairs.key_labels, classes)

@@ -17,7 +17,7 @@ from vicinal.neighborhood.shared_numbers import LawNumbers
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.sweeps import LawIn
 from vicinal.neighborhood.threads import one_library_thread
-from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine
+from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine, one_by_one
 
 __all__ = ["BlockedEngine"]
 
@@ -79,7 +79,7 @@ class BlockedEngine(TiledEngine):
         distances = _distances(arranged.queries, arranged.keys, arranged.reach)
         room, law_in = _Room(keys.dtype), self._law_in(law, arranged.n_near)
 
-        def fold(piece: Rectangle, sums: RowSums) -> None:
+        def fold_piece(piece: Rectangle, sums: RowSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
             factor = np.empty(out.stop - out.start)
             s = distances(out, into, room)
@@ -97,7 +97,7 @@ class BlockedEngine(TiledEngine):
                 sums.moment[p] *= factor[:, None]
                 sums.moment[p] += s @ keys[into]
 
-        return fold
+        return one_by_one(fold_piece)
 
     def _column_folder(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
@@ -106,7 +106,7 @@ class BlockedEngine(TiledEngine):
         distances = _distances(arranged.keys, arranged.queries, arranged.reach)
         room, law_in = _Room(queries.dtype), self._law_in(law, arranged.n_near)
 
-        def fold(piece: Rectangle, sums: ColumnSums) -> None:
+        def fold_piece(piece: Rectangle, sums: ColumnSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
             s = distances(out, into, room)
             sweep(
@@ -121,7 +121,7 @@ class BlockedEngine(TiledEngine):
             if sums.moment.shape[-1]:
                 sums.moment[:] += s @ queries[into]
 
-        return fold
+        return one_by_one(fold_piece)
 
 
 def _load_sweeps(compiled: bool) -> ModuleType:

@@ -1,5 +1,8 @@
 """Engine for low dimension: compiled passes over pairs that keep every tile in cache."""
 
+from collections.abc import Iterator
+
+import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.neighborhood.arrange import Arrangement, Rectangle
@@ -38,22 +41,20 @@ class FusedEngine(TiledEngine):
         queries, keys = arranged.queries.transposed, arranged.keys.transposed
         numbers = law.numbers(arranged.n_near)
 
-        def fold(piece: Rectangle, sums: RowSums) -> None:
-            p, out, into = piece.part, piece.out, piece.into
-            self._kernels.rows(
+        def fold(out: slice, pieces: Iterator[Rectangle], sums: RowSums) -> None:
+            self._kernels.rows_of_pieces(
                 numbers,
                 arranged.n_near,
-                queries,
+                _numbered(pieces),
                 out.start,
+                queries,
                 keys,
-                into.start,
-                into.stop,
                 arranged.key_weights,
-                arranged.own[out],
-                sums.peak[p],
-                sums.mass[p],
-                sums.slope[p],
-                sums.moment[p],
+                arranged.own,
+                sums.peak,
+                sums.mass,
+                sums.slope,
+                sums.moment,
             )
 
         return fold
@@ -64,22 +65,30 @@ class FusedEngine(TiledEngine):
         queries, keys = arranged.queries.transposed, arranged.keys.transposed
         numbers = law.numbers(arranged.n_near)
 
-        def fold(piece: Rectangle, sums: ColumnSums) -> None:
-            p, out, into = piece.part, piece.out, piece.into
-            self._kernels.columns(
+        def fold(out: slice, pieces: Iterator[Rectangle], sums: ColumnSums) -> None:
+            self._kernels.columns_of_pieces(
                 numbers,
                 arranged.n_near,
-                keys,
+                _numbered(pieces),
                 out.start,
+                keys,
                 queries,
-                into.start,
-                into.stop,
                 arranged.key_weights,
-                log_slopes[p],
-                coefficients[p],
-                arranged.owner[out],
+                log_slopes,
+                coefficients,
+                arranged.owner,
                 sums.total,
                 sums.moment,
             )
 
         return fold
+
+
+def _numbered(pieces: Iterator[Rectangle]) -> NDArray:
+    """Part, first and last output, first and last input of each, shape (k, 5).
+
+    All of a tile go to one compiled call: threads that come back to Python for every piece wait
+    for each other.
+    """
+    numbers = [(p.part, p.out.start, p.out.stop, p.into.start, p.into.stop) for p in pieces]
+    return np.array(numbers, dtype=np.int64).reshape(-1, 5)

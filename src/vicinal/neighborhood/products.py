@@ -8,7 +8,7 @@ import numpy as np
 from vicinal.neighborhood.arrays import Array, in_dtype_of, is_numpy, namespace
 from vicinal.neighborhood.threads import current_n_threads, run_in_order
 
-__all__ = ["combined", "gram", "times", "weighted_products"]
+__all__ = ["combined", "few_times", "gram", "times", "weighted_products"]
 
 # Multiplications in a tile that are worth a thread; to read a number takes as long as some of them.
 _TILE_WORK, _READING = 4_000_000, 16
@@ -35,6 +35,11 @@ def times(X: Array, M: Array) -> Array:
     for _ in run_in_order(multiply, tiles, current_n_threads()):
         pass
     return out
+
+
+def few_times(M: Array, X: Array) -> Array:
+    """M X for M of shape (m, k) with few rows and X of shape (k, n) with many columns."""
+    return times(X.T, M.T).T if is_numpy(X) else M @ X
 
 
 def gram(X: Array, Y: Array) -> Array:

@@ -60,7 +60,7 @@ def _check_n_jobs(n_jobs: int | None) -> None:
 def run_in_order(
     work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int
 ) -> Generator[Result, None, None]:
-    """Results of `work` in the order of `tasks`, computed on `n_threads` threads.
+    """Results of `work` in the order of `tasks`, computed on up to `n_threads` threads.
 
     They are those of whoever computes (`computing`), and end with the call otherwise. Nothing of
     this one is left to do behind an interrupt (``contextlib.closing`` where it may come between
@@ -125,7 +125,7 @@ class _Shared(Generic[Task, Result]):
 def _pool(n_threads: int) -> Iterator[ThreadPoolExecutor]:
     """Threads to compute on, while BLAS has one."""
     team = _team.get()
-    if team is not None and team.n_threads == n_threads:
+    if team is not None and team.n_threads >= n_threads:
         yield team.pool
         return
     with one_library_thread(), _new_pool(n_threads) as pool:

@@ -1,6 +1,6 @@
 """What every engine that works in tiles shares: layout, threads, merging, undoing the layout.
 
-An engine adds only how one rectangle of pairs is folded into the sums.
+An engine adds only how rectangles of pairs are folded into the sums.
 """
 
 from abc import ABC, abstractmethod
@@ -19,12 +19,13 @@ from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.threads import effective_n_threads, run_in_order
 
-__all__ = ["TiledEngine", "columns_in_units", "natural_peaks", "query_terms", "rows_in_units"]
+__all__ = ["TiledEngine", "columns_in_units", "natural_peaks", "one_by_one", "query_terms", "rows_in_units"]
 
 Task = tuple[slice, slice]
 Sums = TypeVar("Sums", RowSums, ColumnSums)
-RowFolder = Callable[[Rectangle, RowSums], None]
-ColumnFolder = Callable[[Rectangle, ColumnSums], None]
+# Of a tile of outputs, its rectangles, and the sums of the tile.
+RowFolder = Callable[[slice, Iterator[Rectangle], RowSums], None]
+ColumnFolder = Callable[[slice, Iterator[Rectangle], ColumnSums], None]
 
 # Outputs are cut into so many tasks, that threads end at about the same time...
 _MANY_TASKS = 32
@@ -36,7 +37,7 @@ _ENOUGH_TASKS = 16
 # ... of at least this many keys each.
 _SMALLEST_CHUNK = 8192
 
-# Below this many pairs a second thread costs about what it saves.
+# With fewer pairs a thread costs about what it saves.
 _PAIRS_WORTH_A_THREAD = 500_000
 
 
@@ -78,13 +79,13 @@ class TiledEngine(ABC):
 
     @abstractmethod
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
-        """Prepare the layout; return what adds one rectangle to the sums of its queries."""
+        """Prepare the layout; return what adds the rectangles of a tile to its sums."""
 
     @abstractmethod
     def _column_folder(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
-        """Prepare the layout; return what adds one rectangle to the sums of its keys."""
+        """Prepare the layout; return what adds the rectangles of a tile to its sums."""
 
     def _working_dtype(self, dtype: DTypeLike, reach: float) -> DTypeLike:
         """Precision of the inner loops, given the largest norm after centering."""
@@ -106,8 +107,7 @@ class TiledEngine(ABC):
         def work(task: Task) -> RowSums:
             out, into = task
             partial = RowSums.empty(pairs.n_parts, out.stop - out.start, width)
-            for piece in self._pieces(arranged.queries, arranged.keys, out, into):
-                fold(piece, partial.rows(_within(piece.out, out)))
+            fold(out, self._pieces(arranged.queries, arranged.keys, out, into), partial)
             return rows_in_units(natural_peaks(partial, law, arranged.weight_peak), arranged)
 
         sums = RowSums.empty(pairs.n_parts, n, width)
@@ -134,8 +134,7 @@ class TiledEngine(ABC):
         def work(task: Task) -> ColumnSums:
             out, into = task
             partial = ColumnSums.empty(out.stop - out.start, width)
-            for piece in self._pieces(arranged.keys, arranged.queries, out, into):
-                fold(piece, partial.rows(_within(piece.out, out)))
+            fold(out, self._pieces(arranged.keys, arranged.queries, out, into), partial)
             return columns_in_units(partial, arranged)
 
         sums = ColumnSums.empty(m, width)
@@ -181,7 +180,7 @@ class TiledEngine(ABC):
             sums.put(order[task[0]], partial)  # on threads: no two tasks have an output in common
             return None
 
-        threads = self.n_threads if n_out * n_in >= _PAIRS_WORTH_A_THREAD else 1
+        threads = min(self.n_threads, max(1, n_out * n_in // _PAIRS_WORTH_A_THREAD))
         with self._limits():
             found = run_in_order(work_and_put, tasks, threads)
             for (out, into), partial in zip(tasks, found, strict=True):
@@ -208,6 +207,18 @@ def _tile(n_out: int, largest: int) -> int:
 
 def _slices(start: int, stop: int, size: int) -> list[slice]:
     return [slice(a, min(a + size, stop)) for a in range(start, stop, size)]
+
+
+def one_by_one(
+    fold: Callable[[Rectangle, Sums], None],
+) -> Callable[[slice, Iterator[Rectangle], Sums], None]:
+    """What folds the rectangles of a tile, by what folds one into the sums of its outputs."""
+
+    def fold_all(out: slice, pieces: Iterator[Rectangle], sums: Sums) -> None:
+        for piece in pieces:
+            fold(piece, sums.rows(_within(piece.out, out)))
+
+    return fold_all
 
 
 def _within(piece: slice, tile: slice) -> slice:

@@ -41,6 +41,48 @@ def rows(
     only contiguous arrays vectorize.
     """
     in_wide_vectors()
+    _rows(
+        law, n_near, queries, first_query, keys, first_key, last_key, key_weights, own,
+        peak, mass, slope, moment,
+    )  # fmt: skip
+
+
+@kernel()
+def rows_of_pieces(
+    law, n_near, pieces, first, queries, keys, key_weights, own, peak, mass, slope, moment
+):  # fmt: skip
+    """`rows` of every piece of a tile, without a word to Python in between.
+
+    pieces (k, 5): part, first and last query, first and last key of each. The accumulators are
+    those of the queries from `first` on: peak, mass, slope (p, k), moment (p, k, d) or (p, k, 0).
+    """
+    in_wide_vectors()
+    for k in range(pieces.shape[0]):
+        part, start, stop = pieces[k, 0], pieces[k, 1], pieces[k, 2]
+        a, b = start - first, stop - first
+        _rows(
+            law, n_near, queries, start, keys, pieces[k, 3], pieces[k, 4], key_weights,
+            own[start:stop], peak[part, a:b], mass[part, a:b], slope[part, a:b], moment[part, a:b],
+        )  # fmt: skip
+
+
+@kernel(inlined=True)
+def _rows(
+    law,
+    n_near,
+    queries,
+    first_query,
+    keys,
+    first_key,
+    last_key,
+    key_weights,
+    own,
+    peak,
+    mass,
+    slope,
+    moment,
+):
+    in_wide_vectors()
     tile = _ROW_BYTES // keys.itemsize
     buffer = np.empty((2, tile), keys.dtype)
     for start in range(first_key, last_key, tile):
@@ -97,6 +139,48 @@ def columns(
     (n,). Of the keys at hand only: own (k,), the query to leave out, and the
     accumulators total (k,), moment (k, d) or (k, 0).
     """
+    in_wide_vectors()
+    _columns(
+        law, n_near, keys, first_key, queries, first_query, last_query, key_weights,
+        log_slopes, coefficients, own, total, moment,
+    )  # fmt: skip
+
+
+@kernel()
+def columns_of_pieces(
+    law, n_near, pieces, first, keys, queries, key_weights, log_slopes, coefficients, own,
+    total, moment,
+):  # fmt: skip
+    """`columns` of every piece of a tile; pieces (k, 5) have keys first, then queries.
+
+    log_slopes and coefficients (p, n); accumulators of the keys from `first` on.
+    """
+    in_wide_vectors()
+    for k in range(pieces.shape[0]):
+        part, start, stop = pieces[k, 0], pieces[k, 1], pieces[k, 2]
+        a, b = start - first, stop - first
+        _columns(
+            law, n_near, keys, start, queries, pieces[k, 3], pieces[k, 4], key_weights,
+            log_slopes[part], coefficients[part], own[start:stop], total[a:b], moment[a:b],
+        )  # fmt: skip
+
+
+@kernel(inlined=True)
+def _columns(
+    law,
+    n_near,
+    keys,
+    first_key,
+    queries,
+    first_query,
+    last_query,
+    key_weights,
+    log_slopes,
+    coefficients,
+    own,
+    total,
+    moment,
+):
     in_wide_vectors()
     tile = _ROW_BYTES // queries.itemsize
     buffer = np.empty((2, tile), queries.dtype)
