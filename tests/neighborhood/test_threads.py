@@ -221,12 +221,12 @@ def test_a_task_that_fails_is_heard_of_in_its_turn_and_ends_the_rest(n_jobs):
             raise ValueError("task 2")
         return task
 
-    results = []
-    with computing(n_jobs), pytest.raises(ValueError, match="task 2"):
-        for result in run_in_order(work, range(1000), 3):
-            results.append(result)
-    assert results == [0, 1]
-    n_begun = len(begun)
+    with computing(n_jobs):
+        results = run_in_order(work, range(1000), 3)
+        assert [next(results), next(results)] == [0, 1]
+        with pytest.raises(ValueError, match="task 2"):
+            next(results)
+        n_begun = len(begun)
     assert our_threads() == set()
     assert len(begun) == n_begun
 

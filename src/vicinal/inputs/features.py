@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from vicinal.inputs.span import span_of
 from vicinal.inputs.units import VALUES, check_reach, check_spread
 from vicinal.neighborhood.products import gram, times
-from vicinal.neighborhood.threads import current_n_threads, run_in_order
+from vicinal.neighborhood.threads import run_in_order, threads_worth
 
 __all__ = [
     "Features",
@@ -25,7 +25,7 @@ __all__ = [
 _BLOCK_BYTES = 8_000_000
 
 # Of rows that are taken on one thread: they stay in its cache until they are converted.
-_TAKEN_BYTES = 500_000
+_TAKEN_BYTES, _PARTS_OF_A_THREAD = 500_000, 8
 
 # What the total variance of a column adds to its variance within classes, before it is a unit:
 # a column that tells classes apart without any error keeps a finite one.
@@ -104,7 +104,8 @@ class Features:
             block *= inverse
             taken[part] = block
 
-        for _ in run_in_order(convert, list(_slices(taken, _TAKEN_BYTES)), current_n_threads()):
+        parts = list(_slices(taken, _TAKEN_BYTES))
+        for _ in run_in_order(convert, parts, threads_worth(len(parts), _PARTS_OF_A_THREAD)):
             pass
         return taken
 

@@ -6,12 +6,13 @@ Of tensors their own library makes them, on their device.
 import numpy as np
 
 from vicinal.neighborhood.arrays import Array, in_dtype_of, is_numpy, namespace
-from vicinal.neighborhood.threads import current_n_threads, run_in_order
+from vicinal.neighborhood.threads import run_in_order, threads_worth
 
 __all__ = ["combined", "few_times", "gram", "times", "weighted_products"]
 
 # Multiplications in a tile that are worth a thread; to read a number takes as long as some of them.
 _TILE_WORK, _READING = 4_000_000, 16
+_TILES_OF_A_THREAD = 2
 
 # The most tiles of a sum, and the fewest rows of one: a part of it is written and read again.
 _MOST_TILES, _FEWEST_ROWS = 64, 128
@@ -32,7 +33,7 @@ def times(X: Array, M: Array) -> Array:
     def multiply(rows: slice) -> None:
         np.matmul(X[rows], M, out=out[rows])
 
-    for _ in run_in_order(multiply, tiles, current_n_threads()):
+    for _ in run_in_order(multiply, tiles, threads_worth(len(tiles), _TILES_OF_A_THREAD)):
         pass
     return out
 
@@ -56,7 +57,7 @@ def gram(X: Array, Y: Array) -> Array:
     def multiply(rows: slice) -> Array:
         return X[rows].T @ Y[rows]
 
-    parts = run_in_order(multiply, tiles, current_n_threads())
+    parts = run_in_order(multiply, tiles, threads_worth(len(tiles), _TILES_OF_A_THREAD))
     total = next(parts)
     for part in parts:
         total += part

@@ -29,6 +29,7 @@ __all__ = [
     "on_own_threads",
     "one_library_thread",
     "run_in_order",
+    "threads_worth",
 ]
 
 Task = TypeVar("Task")
@@ -298,6 +299,14 @@ def current_n_threads() -> int:
     """Number of threads that whoever computes here was given."""
     team = _team.get()
     return 1 if team is None else team.n_threads
+
+
+def threads_worth(n_tasks: int, least: int) -> int:
+    """As many of these threads as have `least` tasks each: with fewer they lose time, not gain it.
+
+    Between two calls of compiled code only one thread runs at a time.
+    """
+    return min(current_n_threads(), max(1, n_tasks // least))
 
 
 def on_own_threads(function: Function) -> Function:

@@ -19,7 +19,14 @@ from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.threads import effective_n_threads, run_in_order
 
-__all__ = ["TiledEngine", "columns_in_units", "natural_peaks", "one_by_one", "query_terms", "rows_in_units"]
+__all__ = [
+    "TiledEngine",
+    "columns_in_units",
+    "natural_peaks",
+    "one_by_one",
+    "query_terms",
+    "rows_in_units",
+]
 
 Task = tuple[slice, slice]
 Sums = TypeVar("Sums", RowSums, ColumnSums)
@@ -58,11 +65,15 @@ class TiledEngine(ABC):
     largest_tile : int
     most_at_once : int or None
         None: all of a task's.
+    times_in_python : int
+        How often as much of its time as of a compiled sweep a task spends in Python, where one
+        thread runs at a time.
     """
 
     name: str
     largest_tile: int
     most_at_once: int | None = None
+    times_in_python: int = 1
     can = Abilities(is_compiled, NO_KERNELS)
 
     def __init__(
@@ -180,7 +191,8 @@ class TiledEngine(ABC):
             sums.put(order[task[0]], partial)  # on threads: no two tasks have an output in common
             return None
 
-        threads = min(self.n_threads, max(1, n_out * n_in // _PAIRS_WORTH_A_THREAD))
+        worth = n_out * n_in // (_PAIRS_WORTH_A_THREAD * self.times_in_python)
+        threads = min(self.n_threads, max(1, worth))
         with self._limits():
             found = run_in_order(work_and_put, tasks, threads)
             for (out, into), partial in zip(tasks, found, strict=True):
