@@ -49,7 +49,7 @@ class BlockedEngine(TiledEngine):
     name = "blocked"
     largest_tile = 512
     most_at_once = 262_144  # distances, which stay in the second cache
-    times_in_python = 4
+    times_in_python = 2
 
     def __init__(
         self,

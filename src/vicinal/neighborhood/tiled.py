@@ -45,7 +45,7 @@ _ENOUGH_TASKS = 16
 _SMALLEST_CHUNK = 8192
 
 # With fewer pairs a thread costs about what it saves.
-_PAIRS_WORTH_A_THREAD = 500_000
+_PAIRS_WORTH_A_THREAD = 1_000_000
 
 
 class TiledEngine(ABC):
