@@ -6,6 +6,7 @@ from neighborhood.cases import cases
 
 from vicinal.neighborhood import Pairs
 from vicinal.neighborhood.arrange import arrange, rectangles
+from vicinal.neighborhood.sums import ColumnSums, RowSums
 
 
 def keep_dtype(dtype, reach):
@@ -47,12 +48,12 @@ def test_own_and_owner_are_the_same_pairs(case):
         assert own[arranged.queries.order[i]] == arranged.keys.order[j]
 
 
-def test_unsort_undoes_the_order():
-    pairs = Pairs.among(np.arange(6.0)[:, None], np.array([2, 0, 1, 0, 2, 1]))
-    from vicinal.neighborhood import GAUSSIAN
-
-    side = arrange(pairs, GAUSSIAN, keep_dtype).keys
-    np.testing.assert_array_equal(side.unsort(side.order, 0), np.arange(6))
+def test_sums_return_to_the_order_of_the_caller():
+    order = np.array([2, 0, 1])
+    rows = RowSums(*(np.arange(3.0)[None] for _ in range(3)), np.arange(3.0)[None, :, None])
+    np.testing.assert_array_equal(rows.at(order).mass, [[1, 2, 0]])
+    columns = ColumnSums(np.arange(3.0), np.arange(3.0)[:, None])
+    np.testing.assert_array_equal(columns.at(order).moment[:, 0], [1, 2, 0])
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import os
 import sys
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import numpy as np
 import pytest
@@ -183,6 +183,90 @@ def test_threads_of_a_pool_begin_with_one_thread():
     with computing(n_jobs=4):
         found = list(run_in_order(lambda _: current_n_threads(), range(3), 2))
     assert found == [1, 1, 1]
+
+
+def our_threads():
+    return {each for each in threading.enumerate() if each.name.startswith("vicinal")}
+
+
+def meet(n):
+    """A task of n that all run at the same time, each on a thread of its own."""
+    barrier = threading.Barrier(n, timeout=10)
+    return lambda _: barrier.wait() >= 0 and threading.current_thread()
+
+
+def test_one_set_of_threads_serves_a_whole_call_and_ends_with_it():
+    with computing(n_jobs=3):
+        assert our_threads() == set()
+        found = [set(run_in_order(meet(3), range(3), 3)) for _ in range(3)]
+        assert found[0] == found[1] == found[2] == our_threads() | {threading.current_thread()}
+    assert our_threads() == set()
+    assert len(set(run_in_order(meet(2), range(2), 2))) == 2
+    assert our_threads() == set()
+
+
+def test_threads_of_a_call_may_ask_for_threads():
+    with computing(n_jobs=2):
+        inner = list(run_in_order(lambda _: list(run_in_order(abs, range(3), 2)), range(4), 2))
+    assert inner == [[0, 1, 2]] * 4
+
+
+@pytest.mark.parametrize("n_jobs", [None, 3])
+def test_a_task_that_fails_is_heard_of_in_its_turn_and_ends_the_rest(n_jobs):
+    begun = []
+
+    def work(task):
+        begun.append(task)
+        if task == 2:
+            raise ValueError("task 2")
+        return task
+
+    with computing(n_jobs):
+        results = run_in_order(work, range(1000), 3)
+        assert [next(results), next(results)] == [0, 1]
+        with pytest.raises(ValueError, match="task 2"):
+            next(results)
+        n_begun = len(begun)
+    assert our_threads() == set()
+    assert len(begun) == n_begun
+
+
+def test_nothing_is_begun_once_nobody_wants_the_results():
+    begun, goes_on = [], threading.Event()
+
+    def work(task):
+        begun.append(task)
+        if task:
+            goes_on.wait(10)
+
+    with computing(n_jobs=2):
+        with closing(run_in_order(work, range(1000), 2)) as results:
+            next(results)
+            goes_on.set()
+        n_begun = len(begun)
+        list(run_in_order(abs, range(10), 2))
+        assert len(begun) == n_begun
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own():
+    with computing(n_jobs=2):
+        list(run_in_order(abs, range(4), 2))
+        child = os.fork()
+        if child == 0:
+            met = set(run_in_order(meet(2), range(2), 2))
+            os._exit(len(met))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+        assert len(set(run_in_order(meet(2), range(2), 2))) == 2
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_threads_of_ours_leave_libraries_one_thread():
+    with computing(n_jobs=3):
+        for _ in range(2):
+            found = list(run_in_order(lambda _: library_threads(), range(9), 3))
+            assert {n for numbers in found for n in numbers} == {1}
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

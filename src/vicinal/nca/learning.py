@@ -42,6 +42,7 @@ from vicinal.neighborhood.arrays import (
     on_host,
     placed_like,
 )
+from vicinal.neighborhood.products import few_times
 
 __all__ = ["Coordinates", "NeighborhoodProblem", "TrainingSet", "first_rate"]
 
@@ -104,15 +105,15 @@ class Coordinates:
     def unpack(self, parameters: Array) -> tuple[Array, float]:
         """The map A and the logit of β."""
         if not self.logit_unit:
-            return parameters @ self.P, self.logit
+            return few_times(parameters, self.P), self.logit
         return (
-            parameters[:-1].reshape(self.shape) @ self.P,
+            few_times(parameters[:-1].reshape(self.shape), self.P),
             float(parameters[-1]) / self.logit_unit,
         )
 
     def gradient(self, in_map: Array, in_logit: Number) -> Array:
         """From gradients in A and the logit to one in the parameters."""
-        in_B = in_map @ self.P.T
+        in_B = few_times(in_map, self.P.T)
         if not self.logit_unit:
             return in_B
         if is_numpy(in_B):

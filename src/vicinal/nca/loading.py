@@ -1,6 +1,8 @@
 """Where the points of an update come from: converted on the host, or gathered on a device."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
 from threading import Thread
 
 import numpy as np
@@ -31,7 +33,7 @@ class Ahead:
         if self._waiting is not None and self._waiting[0] is positions:
             _, thread, loaded = self._waiting
             thread.join()
-            batch = loaded.pop() if loaded else None  # empty if loading failed: it will again
+            batch = loaded.pop() if loaded else None
         if batch is None:
             batch = self._load(positions)
         self._waiting = None if following is None else self._begin(following)
@@ -39,7 +41,13 @@ class Ahead:
 
     def _begin(self, positions: NDArray) -> tuple[NDArray, Thread, list[LabeledPoints]]:
         loaded: list[LabeledPoints] = []
-        thread = Thread(target=lambda: loaded.append(self._load(positions)), daemon=True)
+
+        def load() -> None:
+            with suppress(Exception):  # who asks for the batch loads it again, and hears of it
+                loaded.append(self._load(positions))
+
+        # On the threads of whoever computes here.
+        thread = Thread(target=copy_context().run, args=(load,), daemon=True)
         thread.start()
         return positions, thread, loaded
 

@@ -7,17 +7,23 @@ and keys falls into a few rectangles that are wholly "same class" or wholly
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
+from vicinal.neighborhood.threads import run_in_order
 
 __all__ = ["Arrangement", "Rectangle", "Side", "arrange", "check_reach", "rectangles"]
 
 # Enough rows for a median that is robust to a few far points; more would only cost time.
 _CENTER_SAMPLE = 1000
+
+# Numbers of a part of the points that stays in cache while it is laid out.
+_LAID_AT_ONCE = 32_768
 
 # Coordinates whose squared distances still fit in float64 in any realistic dimension.
 _FARTHEST = 1e152
@@ -35,17 +41,29 @@ class Side:
         Position of each of them in the caller's array.
     bounds : ndarray of shape (n_classes + 1,) or None
         Class c occupies positions bounds[c] to bounds[c + 1]; None without labels.
+    n_near : int
+        The number of coordinates that distances are made of, the first ones.
     """
 
     points: NDArray
     order: NDArray
     bounds: NDArray | None
+    n_near: int
 
-    def unsort(self, values: NDArray, axis: int) -> NDArray:
-        """Values in the order of the caller's array."""
-        back = np.empty_like(self.order)
-        back[self.order] = np.arange(len(self.order))
-        return values.take(back, axis=axis)
+    @cached_property
+    def transposed(self) -> NDArray:
+        """The points by coordinate, shape (d, n), as compiled loops want them."""
+        return np.ascontiguousarray(self.points.T)
+
+    @cached_property
+    def factors(self) -> tuple[NDArray, NDArray]:
+        """L and R, shape (n, n_near + 2) each: L_i · R_j is the squared distance of i and j."""
+        z = self.points[:, : self.n_near]
+        left, right = (np.ones((len(z), self.n_near + 2), z.dtype) for _ in range(2))
+        np.multiply(z, -2.0, out=left[:, :-2])
+        right[:, :-2] = z
+        left[:, -2] = right[:, -1] = np.einsum("nd,nd->n", z, z)
+        return left, right
 
 
 @dataclass(frozen=True)
@@ -95,7 +113,10 @@ class Arrangement:
 
 
 def arrange(
-    pairs: Pairs, law: Law, working_dtype: Callable[[DTypeLike, float], DTypeLike]
+    pairs: Pairs,
+    law: Law,
+    working_dtype: Callable[[DTypeLike, float], DTypeLike],
+    n_threads: int = 1,
 ) -> Arrangement:
     """Sort, center and scale, by what makes squared distances those of the law's own units.
 
@@ -103,28 +124,69 @@ def arrange(
     distance from the center.
     """
     center = _center(pairs.keys)
-    scale = law.scale
+    frame = _Frame(center, law.scale, pairs.near, n_threads)
     query_order, key_order, query_bounds, key_bounds = _by_class(pairs)
-    queries = (pairs.queries[query_order] - center) * scale
-    one_set = pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
-    keys = queries if one_set else (pairs.keys[key_order] - center) * scale
-    steepness = law.steepness(pairs.near.stop)
-    reach = _reach(queries, keys, near=pairs.near) * float(np.sqrt(steepness))
+    queries, reach = frame.lay_out(pairs.queries, query_order)
+    keys, one_set = queries, _is_one_set(pairs)
+    if not one_set:
+        keys, key_reach = frame.lay_out(pairs.keys, key_order)
+        reach = max(reach, key_reach)
+    n_near = pairs.near.stop
+    reach *= float(np.sqrt(law.steepness(n_near)))
     dtype = working_dtype(np.result_type(pairs.queries, pairs.keys), reach)
     weights, weight_peak = _key_weights(pairs, law, key_order)
     own, owner = _own_positions(pairs, query_order, key_order)
+    query_side = Side(queries.astype(dtype, copy=False), query_order, query_bounds, n_near)
+    key_side = query_side  # what is made of it is made once
+    if not one_set:
+        key_side = Side(keys.astype(dtype, copy=False), key_order, key_bounds, n_near)
     return Arrangement(
-        Side(queries.astype(dtype), query_order, query_bounds),
-        Side(keys.astype(dtype), key_order, key_bounds),
+        query_side,
+        key_side,
         weights.astype(dtype),
         weight_peak,
         own,
         owner,
         center,
-        scale,
+        law.scale,
         reach,
-        pairs.near.stop,
+        n_near,
     )
+
+
+def _is_one_set(pairs: Pairs) -> bool:
+    return pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
+
+
+class _Frame(NamedTuple):
+    """Where points are laid out: scale · (z - center), distances made of those `near`."""
+
+    center: NDArray
+    scale: float
+    near: slice
+    n_threads: int
+
+    def lay_out(self, points: NDArray, order: NDArray) -> tuple[NDArray, float]:
+        """Points in that order, in double precision, and their largest distance from the center.
+
+        Some rows at a time, which stay in cache. Refuses what would overflow when squared.
+        """
+        laid = np.empty(points.shape)
+        step = max(1, _LAID_AT_ONCE // max(1, points.shape[1]))
+
+        def lay(start: int) -> tuple[float, float]:
+            part = laid[start : start + step]
+            np.subtract(points[order[start : start + step]], self.center, out=part)
+            part *= self.scale
+            near = part[:, self.near]
+            with np.errstate(over="ignore"):
+                return np.abs(part).max(initial=0.0), np.einsum("nd,nd->n", near, near).max()
+
+        tasks = range(0, len(points), step)
+        found = list(run_in_order(lay, tasks, self.n_threads)) or [(0.0, 0.0)]
+        largest, square = np.max(found, axis=0)
+        check_reach(float(largest))
+        return laid, float(np.sqrt(square))
 
 
 def _center(keys: NDArray) -> NDArray:
@@ -132,14 +194,6 @@ def _center(keys: NDArray) -> NDArray:
     step = max(1, len(keys) // _CENTER_SAMPLE)
     sample = keys[::step].astype(np.float64)
     return np.median(sample, axis=0) if len(sample) else np.zeros(keys.shape[1])
-
-
-def _reach(*sides: NDArray, near: slice) -> float:
-    """Largest distance from the center; refuses what would overflow when squared."""
-    check_reach(float(np.max([np.abs(points).max(initial=0.0) for points in sides])))
-    close = [points[:, near] for points in sides]
-    squares = [np.einsum("nd,nd->n", points, points).max(initial=0.0) for points in close]
-    return float(np.sqrt(max(squares)))
 
 
 def check_reach(largest: float) -> None:
@@ -156,6 +210,9 @@ def _by_class(pairs: Pairs) -> tuple[NDArray, NDArray, NDArray | None, NDArray |
     n, m, _ = pairs.shape
     if pairs.query_labels is None or pairs.key_labels is None:
         return np.arange(n), np.arange(m), None, None
+    if pairs.query_labels is pairs.key_labels:
+        order, bounds = _sort(pairs.key_labels, np.unique(pairs.key_labels))
+        return order, order, bounds, bounds
     classes = np.union1d(pairs.query_labels, pairs.key_labels)
     query_order, query_bounds = _sort(pairs.query_labels, classes)
     key_order, key_bounds = _sort(pairs.key_labels, classes)

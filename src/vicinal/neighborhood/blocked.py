@@ -11,13 +11,13 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.spatial.distance import cdist
 
 from vicinal.neighborhood.abilities import Abilities
-from vicinal.neighborhood.arrange import Arrangement, Rectangle
+from vicinal.neighborhood.arrange import Arrangement, Rectangle, Side
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.shared_numbers import LawNumbers
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.sweeps import LawIn
 from vicinal.neighborhood.threads import one_library_thread
-from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine
+from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine, one_by_one
 
 __all__ = ["BlockedEngine"]
 
@@ -47,8 +47,9 @@ class BlockedEngine(TiledEngine):
     """
 
     name = "blocked"
-    default_tile = 512
-    default_into_tile = 512
+    largest_tile = 512
+    most_at_once = 262_144  # distances, which stay in the second cache
+    times_in_python = 2
 
     def __init__(
         self,
@@ -76,10 +77,10 @@ class BlockedEngine(TiledEngine):
 
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
         keys, sweep = arranged.keys.points, self._sweeps.weigh_rows
-        distances = _distances(arranged.queries.points, keys, arranged)
+        distances = _distances(arranged.queries, arranged.keys, arranged.reach)
         room, law_in = _Room(keys.dtype), self._law_in(law, arranged.n_near)
 
-        def fold(piece: Rectangle, sums: RowSums) -> None:
+        def fold_piece(piece: Rectangle, sums: RowSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
             factor = np.empty(out.stop - out.start)
             s = distances(out, into, room)
@@ -97,16 +98,16 @@ class BlockedEngine(TiledEngine):
                 sums.moment[p] *= factor[:, None]
                 sums.moment[p] += s @ keys[into]
 
-        return fold
+        return one_by_one(fold_piece)
 
     def _column_folder(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
         queries, sweep = arranged.queries.points, self._sweeps.weigh_columns
-        distances = _distances(arranged.keys.points, queries, arranged)
+        distances = _distances(arranged.keys, arranged.queries, arranged.reach)
         room, law_in = _Room(queries.dtype), self._law_in(law, arranged.n_near)
 
-        def fold(piece: Rectangle, sums: ColumnSums) -> None:
+        def fold_piece(piece: Rectangle, sums: ColumnSums) -> None:
             p, out, into = piece.part, piece.out, piece.into
             s = distances(out, into, room)
             sweep(
@@ -121,7 +122,7 @@ class BlockedEngine(TiledEngine):
             if sums.moment.shape[-1]:
                 sums.moment[:] += s @ queries[into]
 
-        return fold
+        return one_by_one(fold_piece)
 
 
 def _load_sweeps(compiled: bool) -> ModuleType:
@@ -158,28 +159,21 @@ def _product_error(dtype: DTypeLike, reach: float) -> float:
 
 
 def _distances(
-    outputs: NDArray, inputs: NDArray, arranged: Arrangement
+    outputs: Side, inputs: Side, reach: float
 ) -> Callable[[slice, slice, _Room], NDArray]:
     """Function that fills a tile with the squared distances of outputs to inputs."""
-    outputs, inputs = outputs[:, : arranged.n_near], inputs[:, : arranged.n_near]
-    error = _product_error(outputs.dtype, arranged.reach)
-    if outputs.dtype == np.float64 and error > _DOUBLE_ERROR:
+    dtype, near = outputs.points.dtype, slice(outputs.n_near)
+    if dtype == np.float64 and _product_error(dtype, reach) > _DOUBLE_ERROR:
 
         def by_differences(out: slice, into: slice, room: _Room) -> NDArray:
             tile = room.tile(out, into)
-            return cdist(outputs[out], inputs[into], "sqeuclidean", out=tile)
+            ends = outputs.points[out, near], inputs.points[into, near]
+            return cdist(*ends, "sqeuclidean", out=tile)
 
         return by_differences
-
-    ones_out, ones_in = np.ones((len(outputs), 1)), np.ones((len(inputs), 1))
-    left = np.hstack([-2.0 * outputs, _norms(outputs), ones_out]).astype(outputs.dtype)
-    right = np.hstack([inputs, ones_in, _norms(inputs)]).astype(inputs.dtype)
+    left, right = outputs.factors[0], inputs.factors[1]
 
     def by_products(out: slice, into: slice, room: _Room) -> NDArray:
         return np.matmul(left[out], right[into].T, out=room.tile(out, into))
 
     return by_products
-
-
-def _norms(points: NDArray) -> NDArray:
-    return np.einsum("nd,nd->n", points, points)[:, None]

@@ -1,5 +1,7 @@
 """Engine for low dimension: compiled passes over pairs that keep every tile in cache."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,7 @@ class FusedEngine(TiledEngine):
     """
 
     name = "fused"
-    default_tile = 256
+    largest_tile = 256
 
     def __init__(
         self,
@@ -36,25 +38,23 @@ class FusedEngine(TiledEngine):
         self._kernels = direct
 
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
-        queries, keys = _transposed(arranged)
+        queries, keys = arranged.queries.transposed, arranged.keys.transposed
         numbers = law.numbers(arranged.n_near)
 
-        def fold(piece: Rectangle, sums: RowSums) -> None:
-            p, out, into = piece.part, piece.out, piece.into
-            self._kernels.rows(
+        def fold(out: slice, pieces: Iterator[Rectangle], sums: RowSums) -> None:
+            self._kernels.rows_of_pieces(
                 numbers,
                 arranged.n_near,
-                queries,
+                _numbered(pieces),
                 out.start,
+                queries,
                 keys,
-                into.start,
-                into.stop,
                 arranged.key_weights,
-                arranged.own[out],
-                sums.peak[p],
-                sums.mass[p],
-                sums.slope[p],
-                sums.moment[p],
+                arranged.own,
+                sums.peak,
+                sums.mass,
+                sums.slope,
+                sums.moment,
             )
 
         return fold
@@ -62,23 +62,21 @@ class FusedEngine(TiledEngine):
     def _column_folder(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
     ) -> ColumnFolder:
-        queries, keys = _transposed(arranged)
+        queries, keys = arranged.queries.transposed, arranged.keys.transposed
         numbers = law.numbers(arranged.n_near)
 
-        def fold(piece: Rectangle, sums: ColumnSums) -> None:
-            p, out, into = piece.part, piece.out, piece.into
-            self._kernels.columns(
+        def fold(out: slice, pieces: Iterator[Rectangle], sums: ColumnSums) -> None:
+            self._kernels.columns_of_pieces(
                 numbers,
                 arranged.n_near,
-                keys,
+                _numbered(pieces),
                 out.start,
+                keys,
                 queries,
-                into.start,
-                into.stop,
                 arranged.key_weights,
-                log_slopes[p],
-                coefficients[p],
-                arranged.owner[out],
+                log_slopes,
+                coefficients,
+                arranged.owner,
                 sums.total,
                 sums.moment,
             )
@@ -86,6 +84,11 @@ class FusedEngine(TiledEngine):
         return fold
 
 
-def _transposed(arranged: Arrangement) -> tuple[NDArray, NDArray]:
-    queries, keys = arranged.queries.points, arranged.keys.points
-    return np.ascontiguousarray(queries.T), np.ascontiguousarray(keys.T)
+def _numbered(pieces: Iterator[Rectangle]) -> NDArray:
+    """Part, first and last output, first and last input of each, shape (k, 5).
+
+    All of a tile go to one compiled call: threads that come back to Python for every piece wait
+    for each other.
+    """
+    numbers = [(p.part, p.out.start, p.out.stop, p.into.start, p.into.stop) for p in pieces]
+    return np.array(numbers, dtype=np.int64).reshape(-1, 5)

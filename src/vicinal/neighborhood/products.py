@@ -3,17 +3,19 @@
 Of tensors their own library makes them, on their device.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from vicinal.neighborhood.arrays import Array, in_dtype_of, is_numpy, namespace
-from vicinal.neighborhood.threads import current_n_threads, run_in_order
+from vicinal.neighborhood.threads import run_in_order, threads_worth
 
-__all__ = ["combined", "gram", "times", "weighted_products"]
+__all__ = ["combined", "few_times", "gram", "times", "weighted_products"]
 
-# Multiplications in a tile that are worth a thread, and the most tiles of a sum.
-_TILE_WORK, _MOST_TILES = 8_000_000, 64
+# Multiplications in a tile that are worth a thread; to read a number takes as long as some of them.
+_TILE_WORK, _READING = 4_000_000, 16
+_TILES_OF_A_THREAD = 2
+
+# The most tiles of a sum, and the fewest rows of one: a part of it is written and read again.
+_MOST_TILES, _FEWEST_ROWS = 64, 128
 
 
 def times(X: Array, M: Array) -> Array:
@@ -23,7 +25,7 @@ def times(X: Array, M: Array) -> Array:
     """
     if not is_numpy(X):
         return X @ in_dtype_of(X, M)
-    tiles = list(_tiles(len(X), X.shape[1] * M.shape[1]))
+    tiles = _tiles(len(X), _work(X.shape[1], M.shape[1]))
     if len(tiles) <= 1:
         return X @ M
     out = np.empty((len(X), M.shape[1]), dtype=np.result_type(X, M))
@@ -31,9 +33,14 @@ def times(X: Array, M: Array) -> Array:
     def multiply(rows: slice) -> None:
         np.matmul(X[rows], M, out=out[rows])
 
-    for _ in run_in_order(multiply, tiles, current_n_threads()):
+    for _ in run_in_order(multiply, tiles, threads_worth(len(tiles), _TILES_OF_A_THREAD)):
         pass
     return out
+
+
+def few_times(M: Array, X: Array) -> Array:
+    """M X for M of shape (m, k) with few rows and X of shape (k, n) with many columns."""
+    return times(X.T, M.T).T if is_numpy(X) else M @ X
 
 
 def gram(X: Array, Y: Array) -> Array:
@@ -42,14 +49,15 @@ def gram(X: Array, Y: Array) -> Array:
         xp = namespace(X, Y)
         dtype = xp.result_type(X, Y)
         return xp.astype(X, dtype, copy=False).T @ xp.astype(Y, dtype, copy=False)
-    tiles = list(_tiles(len(X), X.shape[1] * Y.shape[1], _MOST_TILES))
+    least = max(_FEWEST_ROWS, -(-len(X) // _MOST_TILES))
+    tiles = _tiles(len(X), _work(X.shape[1], Y.shape[1]), least)
     if len(tiles) <= 1:
         return X.T @ Y
 
     def multiply(rows: slice) -> Array:
         return X[rows].T @ Y[rows]
 
-    parts = run_in_order(multiply, tiles, current_n_threads())
+    parts = run_in_order(multiply, tiles, threads_worth(len(tiles), _TILES_OF_A_THREAD))
     total = next(parts)
     for part in parts:
         total += part
@@ -72,9 +80,12 @@ def weighted_products(weights: Array | None, X: Array, Y: Array) -> Array:
     return np.einsum("n,nd,nd->d", weights, X, Y)
 
 
-def _tiles(n: int, work_per_row: int, most: int | None = None) -> Iterator[slice]:
+def _work(k: int, m: int) -> int:
+    """What a row of a product costs that has k · m multiplications."""
+    return k * m + _READING * (k + m)
+
+
+def _tiles(n: int, work_per_row: int, least: int = 1) -> list[slice]:
     """Rows in parts that depend on the shape of the product alone."""
-    step = max(1, -(-_TILE_WORK // max(1, work_per_row)))
-    if most is not None:
-        step = max(step, -(-n // most))
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+    step = max(least, -(-_TILE_WORK // max(1, work_per_row)))
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

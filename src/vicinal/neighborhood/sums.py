@@ -120,10 +120,16 @@ class RowSums:
         """Sums of some of the queries."""
         return RowSums(*(array[:, where] for array in self._arrays()))
 
-    def put(self, where: slice, part: "RowSums") -> None:
+    def put(self, where: slice | Array, part: "RowSums") -> None:
         """Write the sums of some of the queries."""
         for array, values in zip(self._arrays(), part._arrays(), strict=True):
             array[:, where] = values
+
+    def at(self, places: Array) -> "RowSums":
+        """These sums in another order: the place of each there."""
+        there = RowSums(*(namespace(array).empty_like(array) for array in self._arrays()))
+        there.put(places, self)
+        return there
 
     def placed_like(self, reference: Array) -> "RowSums":
         """These sums in arrays of the library and on the device of another one."""
@@ -175,10 +181,17 @@ class ColumnSums:
         """Sums over both query sets, which must be disjoint."""
         return ColumnSums(self.total + other.total, self.moment + other.moment)
 
-    def put(self, where: slice, part: "ColumnSums") -> None:
+    def put(self, where: slice | Array, part: "ColumnSums") -> None:
         """Write the sums of some of the keys."""
         self.total[where] = part.total
         self.moment[where] = part.moment
+
+    def at(self, places: Array) -> "ColumnSums":
+        """These sums in another order: the place of each there."""
+        empty_like = namespace(self.total).empty_like
+        there = ColumnSums(empty_like(self.total), empty_like(self.moment))
+        there.put(places, self)
+        return there
 
     def rows(self, where: slice | Array) -> "ColumnSums":
         """Sums of some of the keys."""

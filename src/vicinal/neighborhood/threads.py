@@ -9,13 +9,14 @@ to be done both lose more time than they gain. So both get one thread wherever w
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
+from contextvars import Context, ContextVar
 from functools import cached_property, lru_cache, wraps
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import joblib
 import threadpoolctl
@@ -28,6 +29,7 @@ __all__ = [
     "on_own_threads",
     "one_library_thread",
     "run_in_order",
+    "threads_worth",
 ]
 
 Task = TypeVar("Task")
@@ -59,25 +61,81 @@ def _check_n_jobs(n_jobs: int | None) -> None:
 def run_in_order(
     work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int
 ) -> Generator[Result, None, None]:
-    """Results of `work` in the order of `tasks`, computed on `n_threads` threads.
+    """Results of `work` in the order of `tasks`, computed on up to `n_threads` threads.
 
-    The pool lives only as long as the call: nothing to inherit across a fork,
-    nothing left behind by an interrupt (``contextlib.closing`` where it may come
-    between two results).
+    They are those of whoever computes (`computing`), and end with the call otherwise. Nothing of
+    this one is left to do behind an interrupt (``contextlib.closing`` where it may come between
+    two results).
     """
     if n_threads == 1 or len(tasks) <= 1:
         yield from map(work, tasks)
         return
-    pool = ThreadPoolExecutor(min(n_threads, len(tasks)), thread_name_prefix="vicinal")
+    shared = _Shared(work, tasks)
+    with _pool(n_threads) as pool:
+        helpers = [pool.submit(shared.help) for _ in range(min(n_threads, len(tasks)) - 1)]
+        try:
+            yield from shared.results()
+        finally:
+            shared.stop()
+            wait([helper for helper in helpers if not helper.cancel()])
 
-    def alone(task: Task) -> Result:
-        with one_library_thread():
-            return work(task)
 
-    try:
-        yield from pool.map(alone, tasks)
-    finally:
-        pool.shutdown(cancel_futures=True)
+class _Shared(Generic[Task, Result]):
+    """Tasks that several threads work on, each taking the next one.
+
+    Who wants the results works, too: to be woken takes longer than a small task.
+    """
+
+    def __init__(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> None:
+        self._work = work
+        self._results = deque[Future[Result]](Future() for _ in tasks)
+        self._waiting = deque(zip(self._results, tasks, strict=True))
+
+    def help(self) -> None:
+        """Work on a thread of ours until nothing is left to begin."""
+        _one_library_thread.keep()
+        while self._do_one():
+            pass
+
+    def results(self) -> Iterator[Result]:
+        """Results in the order of the tasks."""
+        while self._results:
+            result = self._results.popleft()
+            # In a context like that of a thread of ours: nobody computes there.
+            while not result.done() and Context().run(self._do_one):
+                pass
+            yield result.result()
+
+    def stop(self) -> None:
+        """Begin nothing more."""
+        self._waiting.clear()
+
+    def _do_one(self) -> bool:
+        try:
+            result, task = self._waiting.popleft()
+        except IndexError:
+            return False
+        try:
+            result.set_result(self._work(task))
+        except Exception as error:
+            result.set_exception(error)
+        return True
+
+
+@contextmanager
+def _pool(n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads to compute on, while BLAS has one."""
+    team = _team.get()
+    if team is not None and team.n_threads >= n_threads:
+        yield team.pool
+        return
+    with one_library_thread(), _new_pool(n_threads) as pool:
+        yield pool
+
+
+def _new_pool(n_threads: int) -> ThreadPoolExecutor:
+    """Threads to help the one that asks."""
+    return ThreadPoolExecutor(n_threads - 1, thread_name_prefix="vicinal")
 
 
 def _libraries(shared: bool) -> ThreadpoolController:
@@ -117,6 +175,7 @@ class _Inside(threading.local):
 
     depth = 0
     limit: Any = None
+    n_modules = 0  # when it was limited for good
 
 
 class _OneLibraryThread:
@@ -154,6 +213,15 @@ class _OneLibraryThread:
             if self._depth == 0:
                 self._restore_shared()
 
+    def keep(self) -> None:
+        """Limit what counts per thread for as long as this thread lives, which is one of ours.
+
+        To set and restore it around every tile takes as long as a small tile.
+        """
+        if self._own.n_modules != len(sys.modules):
+            _libraries(shared=False).limit(limits=1)
+            self._own.n_modules = len(sys.modules)
+
     def _restore_own(self) -> None:
         limit, self._own.limit = self._own.limit, None
         if limit is not None:
@@ -184,16 +252,31 @@ def one_library_thread() -> _OneLibraryThread:
 
 
 class _Team:
-    """The threads that somebody who computes was given, counted when first asked for."""
+    """The threads that somebody who computes was given, counted and made when first asked for."""
 
     def __init__(self, n_jobs: int | None) -> None:
         _check_n_jobs(n_jobs)
         self._n_jobs = n_jobs
+        self._made: tuple[int, ThreadPoolExecutor] | None = None
 
     @cached_property
     def n_threads(self) -> int:
         # Cores are counted in longer than small predictions take.
         return effective_n_threads(self._n_jobs)
+
+    @property
+    def pool(self) -> ThreadPoolExecutor:
+        """One for all passes of a call: sixteen threads start in longer than a small pass takes."""
+        made = self._made
+        # A child of a fork has none of its parent's threads.
+        if made is None or made[0] != os.getpid():
+            made = self._made = os.getpid(), _new_pool(self.n_threads)
+        return made[1]
+
+    def close(self) -> None:
+        """End the threads, and what they have not begun."""
+        if self._made is not None and self._made[0] == os.getpid():
+            self._made[1].shutdown(cancel_futures=True)
 
 
 # Of the estimator or function that computes; threads of a pool begin with 1.
@@ -203,9 +286,10 @@ _team: ContextVar[_Team | None] = ContextVar("team", default=None)
 @contextmanager
 def computing(n_jobs: int | None = None) -> Iterator[None]:
     """BLAS and OpenMP on one thread, and tiles of ours on `n_jobs`, which changes no bit."""
-    token = _team.set(_Team(n_jobs))
+    team = _Team(n_jobs)
+    token = _team.set(team)
     try:
-        with one_library_thread():
+        with one_library_thread(), closing(team):
             yield
     finally:
         _team.reset(token)
@@ -215,6 +299,14 @@ def current_n_threads() -> int:
     """Number of threads that whoever computes here was given."""
     team = _team.get()
     return 1 if team is None else team.n_threads
+
+
+def threads_worth(n_tasks: int, least: int) -> int:
+    """As many of these threads as have `least` tasks each: with fewer they lose time, not gain it.
+
+    Between two calls of compiled code only one thread runs at a time.
+    """
+    return min(current_n_threads(), max(1, n_tasks // least))
 
 
 def on_own_threads(function: Function) -> Function:

@@ -20,7 +20,7 @@ from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.threads import effective_n_threads, run_in_order
-from vicinal.neighborhood.tiled import natural_peaks, query_terms, undo_columns, undo_rows
+from vicinal.neighborhood.tiled import columns_in_units, natural_peaks, query_terms, rows_in_units
 
 __all__ = ["TreeEngine"]
 
@@ -115,7 +115,8 @@ class TreeEngine:
         planted = self._planted(pairs, law)
         self._run(self._row_work(planted, pairs, law, sums), planted.query_boxes)
         arranged = planted.arranged
-        return undo_rows(natural_peaks(sums, law, arranged.weight_peak), arranged)
+        sums = rows_in_units(natural_peaks(sums, law, arranged.weight_peak), arranged)
+        return sums.at(arranged.queries.order)
 
     def share_visited(self, pairs: Pairs, law: Law, n_boxes: int = 64) -> float:
         """Share of all pairs that a rows pass looks at, as some boxes of queries tell."""
@@ -191,7 +192,7 @@ class TreeEngine:
                 )  # fmt: skip
 
             self._run(work, planted.key_boxes)
-        return undo_columns(sums, arranged)
+        return columns_in_units(sums, arranged).at(arranged.keys.order)
 
     def _allowed(self, pairs: Pairs, dtype: np.dtype) -> float:
         """The tolerance; centroids say nothing about coordinates that are carried along."""
@@ -300,7 +301,7 @@ def _working_dtype(dtype: DTypeLike, reach: float) -> DTypeLike:
 
 
 def _reordered(side: Side, order: NDArray, points: NDArray) -> Side:
-    return Side(points, side.order[order], side.bounds)
+    return Side(points, side.order[order], side.bounds, side.n_near)
 
 
 def _renumbered(partner: NDArray, order: NDArray, partner_order: NDArray) -> NDArray:

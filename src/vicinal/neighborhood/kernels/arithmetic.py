@@ -55,6 +55,23 @@ _SHIFT_DOUBLE_BITS = int(np.float64(_SHIFT_DOUBLE).view(np.int64))
 _SHIFT_SINGLE_BITS = np.int32(_SHIFT_SINGLE.view(np.int32))
 
 
+@or_in_python(lambda: None)
+@intrinsic
+def in_wide_vectors(typing_context: Any) -> Any:
+    """Let LLVM use all of AVX-512 in the kernel that calls this first, where a CPU has it.
+
+    For most of Intel's it takes half of it by itself, since a short loop does not pay for a lower
+    clock. Ours are long (docs/decisions/0024).
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # A set of llvmlite's that refuses attributes with values, though LLVM reads them.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
 @intrinsic
 def _bits(typing_context: Any, x: Any) -> Any:
     """Reinterpret a float as an integer of the same width."""

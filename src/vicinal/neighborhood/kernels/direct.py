@@ -9,6 +9,7 @@ import numpy as np
 
 from vicinal.compiling.decorators import kernel
 
+from .arithmetic import in_wide_vectors
 from .weights import rescale, weigh_column, weigh_row
 
 # Bytes of distances kept per output: small beside the first-level cache, long beside a vector.
@@ -39,6 +40,49 @@ def rows(
     (k, d) or (k, 0). Whole arrays of points and positions come in, not slices:
     only contiguous arrays vectorize.
     """
+    in_wide_vectors()
+    _rows(
+        law, n_near, queries, first_query, keys, first_key, last_key, key_weights, own,
+        peak, mass, slope, moment,
+    )  # fmt: skip
+
+
+@kernel()
+def rows_of_pieces(
+    law, n_near, pieces, first, queries, keys, key_weights, own, peak, mass, slope, moment
+):  # fmt: skip
+    """`rows` of every piece of a tile, without a word to Python in between.
+
+    pieces (k, 5): part, first and last query, first and last key of each. The accumulators are
+    those of the queries from `first` on: peak, mass, slope (p, k), moment (p, k, d) or (p, k, 0).
+    """
+    in_wide_vectors()
+    for k in range(pieces.shape[0]):
+        part, start, stop = pieces[k, 0], pieces[k, 1], pieces[k, 2]
+        a, b = start - first, stop - first
+        _rows(
+            law, n_near, queries, start, keys, pieces[k, 3], pieces[k, 4], key_weights,
+            own[start:stop], peak[part, a:b], mass[part, a:b], slope[part, a:b], moment[part, a:b],
+        )  # fmt: skip
+
+
+@kernel(inlined=True)
+def _rows(
+    law,
+    n_near,
+    queries,
+    first_query,
+    keys,
+    first_key,
+    last_key,
+    key_weights,
+    own,
+    peak,
+    mass,
+    slope,
+    moment,
+):
+    in_wide_vectors()
     tile = _ROW_BYTES // keys.itemsize
     buffer = np.empty((2, tile), keys.dtype)
     for start in range(first_key, last_key, tile):
@@ -95,6 +139,49 @@ def columns(
     (n,). Of the keys at hand only: own (k,), the query to leave out, and the
     accumulators total (k,), moment (k, d) or (k, 0).
     """
+    in_wide_vectors()
+    _columns(
+        law, n_near, keys, first_key, queries, first_query, last_query, key_weights,
+        log_slopes, coefficients, own, total, moment,
+    )  # fmt: skip
+
+
+@kernel()
+def columns_of_pieces(
+    law, n_near, pieces, first, keys, queries, key_weights, log_slopes, coefficients, own,
+    total, moment,
+):  # fmt: skip
+    """`columns` of every piece of a tile; pieces (k, 5) have keys first, then queries.
+
+    log_slopes and coefficients (p, n); accumulators of the keys from `first` on.
+    """
+    in_wide_vectors()
+    for k in range(pieces.shape[0]):
+        part, start, stop = pieces[k, 0], pieces[k, 1], pieces[k, 2]
+        a, b = start - first, stop - first
+        _columns(
+            law, n_near, keys, start, queries, pieces[k, 3], pieces[k, 4], key_weights,
+            log_slopes[part], coefficients[part], own[start:stop], total[a:b], moment[a:b],
+        )  # fmt: skip
+
+
+@kernel(inlined=True)
+def _columns(
+    law,
+    n_near,
+    keys,
+    first_key,
+    queries,
+    first_query,
+    last_query,
+    key_weights,
+    log_slopes,
+    coefficients,
+    own,
+    total,
+    moment,
+):
+    in_wide_vectors()
     tile = _ROW_BYTES // queries.itemsize
     buffer = np.empty((2, tile), queries.dtype)
     for start in range(first_query, last_query, tile):
@@ -124,6 +211,7 @@ def _leave_out(s, position):
 @kernel(inlined=True)
 def _squared_distances(d, origins, a, b, points, start, s, t):
     """Squared distances, in d coordinates, of origins a and b to the points from `start` on."""
+    in_wide_vectors()
     stop = start + s.size
     first = (d - 1) % 4 + 1  # 1 to 4 coordinates begin the sums, the others are added by fours
     u, a0, b0 = points[0, start:stop], origins[0, a], origins[0, b]
@@ -170,6 +258,7 @@ def _squared_distances(d, origins, a, b, points, start, s, t):
 @kernel(inlined=True)
 def _add_moments(s, t, points, start, s_factor, t_factor, s_moment, t_moment):
     """moment ← factor · moment + Σ_j weight_j point_j, for weights s and t."""
+    in_wide_vectors()
     d, stop = s_moment.size, start + s.size
     zero = s.dtype.type(0)
     for k in range(0, d - d % 4, 4):

@@ -4,6 +4,7 @@ import numpy as np
 
 from vicinal.compiling.decorators import kernel
 
+from .arithmetic import in_wide_vectors
 from .weights import rescale, weigh_column, weigh_row
 
 
@@ -13,6 +14,7 @@ def weigh_rows(law, s, key_weights, own, peak, mass, slope, factor):
 
     `factor` (n,) receives what brings sums kept at the old peak to the new one.
     """
+    in_wide_vectors()
     for i in range(s.shape[0]):
         if 0 <= own[i] < s.shape[1]:
             s[i, own[i]] = np.inf
@@ -27,6 +29,7 @@ def weigh_rows(law, s, key_weights, own, peak, mass, slope, factor):
 @kernel()
 def weigh_columns(law, s, key_weights, log_slopes, coefficients, own, total):
     """Turn distances s (m, n) of keys to queries into C_ij, and add up their column sums."""
+    in_wide_vectors()
     for j in range(s.shape[0]):
         if 0 <= own[j] < s.shape[1]:
             s[j, own[j]] = np.inf

@@ -10,7 +10,7 @@ import numpy as np
 from vicinal.compiling.decorators import kernel
 from vicinal.neighborhood.shared_numbers import COMPACT, GAUSSIAN, STUDENT
 
-from .arithmetic import larger, log_of_one_plus, power_of_two
+from .arithmetic import in_wide_vectors, larger, log_of_one_plus, power_of_two
 
 
 @kernel(inlined=True)
@@ -32,6 +32,7 @@ def weigh_row(law, s, key_weights, peak):
 
 @kernel(inlined=True)
 def _weigh_row_gaussian(s, log_weights, peak):
+    in_wide_vectors()
     for j in range(s.size):
         exponent = log_weights[j] - s[j]
         s[j] = exponent
@@ -46,6 +47,7 @@ def _weigh_row_gaussian(s, log_weights, peak):
 
 @kernel(inlined=True)
 def _weigh_row_compact(s, weights):
+    in_wide_vectors()
     one, two, half = s.dtype.type(1), s.dtype.type(2), s.dtype.type(0.5)
     mass = slope = s.dtype.type(0)
     for j in range(s.size):
@@ -60,6 +62,7 @@ def _weigh_row_compact(s, weights):
 
 @kernel(inlined=True)
 def _weigh_row_student(law, s, log_weights, peak):
+    in_wide_vectors()
     power, decay = s.dtype.type(law.power), s.dtype.type(law.decay)
     for j in range(s.size):
         logarithm = log_of_one_plus(s[j])
@@ -93,6 +96,7 @@ def weigh_column(law, s, log_slopes, coefficients, key_weight):
 
 @kernel(inlined=True)
 def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):
+    in_wide_vectors()
     total = zero = s.dtype.type(0)
     for i in range(s.size):
         exponent = (key_weight - log_slopes[i]) - s[i]
@@ -105,6 +109,7 @@ def _weigh_column_gaussian(s, log_slopes, coefficients, key_weight):
 
 @kernel(inlined=True)
 def _weigh_column_compact(s, coefficients, key_weight):
+    in_wide_vectors()
     one, factor = s.dtype.type(1), s.dtype.type(2) * key_weight
     total = s.dtype.type(0)
     for i in range(s.size):
@@ -116,6 +121,7 @@ def _weigh_column_compact(s, coefficients, key_weight):
 
 @kernel(inlined=True)
 def _weigh_column_student(law, s, log_slopes, coefficients, key_weight):
+    in_wide_vectors()
     power = s.dtype.type(law.power + 1.0)
     start = key_weight + s.dtype.type(law.log_decay)
     total = zero = s.dtype.type(0)
