@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 
 import numpy as np
-import torch
+import pytest
 
 from vicinal.neighborhood import Abilities, ColumnSums, RowSums
 from vicinal.neighborhood.blocked import BlockedEngine
+
+torch = pytest.importorskip("torch")
 
 # What brings a value from a device to the host.
 READING = (
