@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from vicinal.compiling import is_disabled
 from vicinal.neighborhood.abilities import PRECISIONS, Abilities, Workload, is_compiled
 from vicinal.neighborhood.arrays import Array
-from vicinal.neighborhood.gpu import cuda_engine, has_gpu, is_usable
+from vicinal.neighborhood.gpu import MOST_DIMS, cuda_engine, has_gpu, is_usable
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
@@ -136,7 +136,6 @@ _PROBED = "trees where a probe of some queries finds that few pairs matter, else
 
 # Where a GPU pays, its kernels once compiled: one core of a CPU takes seconds for so many pairs.
 GPU_WORK = 2_000_000_000
-GPU_MAX_DIMS = 512
 
 _RULES = (
     _Rule(
@@ -148,7 +147,7 @@ _RULES = (
         "cuda",
         lambda work, tolerance: (
             work.pair_visits >= GPU_WORK
-            and work.n_dims <= GPU_MAX_DIMS
+            and work.n_dims <= MOST_DIMS
             and is_compiled(work.law)
             and has_gpu()
         ),

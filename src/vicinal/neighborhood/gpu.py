@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vicinal.neighborhood.engine import Engine
 
-__all__ = ["DeviceLostError", "cuda_engine", "has_gpu", "is_usable"]
+__all__ = ["MOST_DIMS", "DeviceLostError", "cuda_engine", "has_gpu", "is_usable"]
+
+# Beyond this a tile of points has no room beside its sums.
+MOST_DIMS = 512
 
 # What the extra "gpu" brings.
 _NEEDED = ("torch", "triton", "array_api_compat")

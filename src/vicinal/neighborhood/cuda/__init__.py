@@ -3,6 +3,6 @@
 Importing this package imports torch and Triton: whoever is not sure of them asks `gpu.py`.
 """
 
-from vicinal.neighborhood.cuda.engine import MOST_DIMS, PRECISIONS, CudaEngine
+from vicinal.neighborhood.cuda.engine import PRECISIONS, CudaEngine
 
-__all__ = ["MOST_DIMS", "PRECISIONS", "CudaEngine"]
+__all__ = ["PRECISIONS", "CudaEngine"]

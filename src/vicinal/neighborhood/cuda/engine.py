@@ -16,17 +16,14 @@ from vicinal.neighborhood.cuda.halves import (
 )
 from vicinal.neighborhood.cuda.layout import Layout, lay_out, on_device
 from vicinal.neighborhood.cuda.passes import columns, rows
-from vicinal.neighborhood.gpu import DeviceLostError
+from vicinal.neighborhood.gpu import MOST_DIMS, DeviceLostError
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 
-__all__ = ["MOST_DIMS", "PRECISIONS", "CudaEngine"]
+__all__ = ["PRECISIONS", "CudaEngine"]
 
 Sums = TypeVar("Sums", RowSums, ColumnSums)
-
-# Beyond this a tile of points has no room beside its sums.
-MOST_DIMS = 512
 
 # "input": that of the points.
 PRECISIONS = ("input", "float64", "float32", "tf32")
