@@ -132,6 +132,13 @@ def test_no_threshold_is_better(strategy, labeled, beta, min_rate):
     assert found.sum() == (max if strategy == "max_tnr" else min)(equally_good)
 
 
+def test_of_equal_scores_the_lower_threshold_whatever_rounding_says():
+    """F of 1/2 is 5/6 for two of four that coincide, and for all four and one that does not."""
+    distances = np.array([0.0, 0.0, 1.0, 1.0, 1.0])
+    coincide = np.array([True, True, False, True, True])
+    assert best_threshold(distances, coincide, "f_beta", beta=0.5) == 0.5
+
+
 def test_a_threshold_lies_between_distances():
     distances = np.array([1.0, 2.0, 4.0, 8.0])
     coincide = np.array([True, True, False, False])

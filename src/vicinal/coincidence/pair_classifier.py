@@ -188,7 +188,8 @@ def best_threshold(
     if strategy == "accuracy":
         return float(cuts[np.argmax(found - wrong)])
     if strategy == "f_beta":
-        return float(cuts[np.argmax(_f_beta(found, wrong, positives, beta))])
+        scores = _f_beta(found, wrong, positives, beta)
+        return float(cuts[np.argmax(scores >= scores.max() - _ROUNDING)])  # the first of the best
     tpr, tnr = found / positives, 1.0 - wrong / negatives
     if strategy == "max_tpr":  # the last cut with that rate, less what only loses by it
         allowed = np.flatnonzero(tnr >= min_rate - _ROUNDING)[-1]
