@@ -78,22 +78,15 @@ class Sent:
         return self._parts[self._draws.position - 1]
 
 
-def batch_loader(
-    rows: LabeledPoints | None, load: Load, engine: Engine, draws: Draws
-) -> Callable[[], LabeledPoints]:
+def batch_loader(load: Load, engine: Engine, draws: Draws) -> Callable[[], LabeledPoints]:
     """What returns the points of the batch that was drawn last, where the engine computes.
 
     Parameters
     ----------
-    rows : LabeledPoints or None
-        All points, if they are there: batches are gathered from them.
     load : callable
         From positions to points of the host.
     engine : Engine
     draws : Draws
     """
-    if rows is not None:
-        sent = Sent(engine, draws)
-        return lambda: rows[sent()]
     ahead = Ahead(lambda positions: placed_points(engine, load(positions)))
     return lambda: ahead.get(draws.epoch[draws.position - 1], draws.peek())

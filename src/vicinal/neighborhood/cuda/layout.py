@@ -22,6 +22,7 @@ from vicinal.neighborhood.cuda.kernels import (
     OWN_NOWHERE,
     PLAIN,
 )
+from vicinal.neighborhood.cuda.replay import told
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import Pairs
 
@@ -169,6 +170,14 @@ class _Scaling:
         return cls(kind, dtype, _half_scale(near), _half_scale(carried))
 
 
+def _decided(
+    seen: list[float], steepness: float, dtype: torch.dtype, fast: bool
+) -> tuple[_Scaling, bool]:
+    """All that depends on what the host is told."""
+    *largest, is_diagonal = seen
+    return _Scaling.of(largest, steepness, dtype, fast), bool(is_diagonal)
+
+
 def _comparison(squared_reach: float, dtype: torch.dtype, fast: bool) -> tuple[int, torch.dtype]:
     """How coordinates are compared, and in which precision."""
     if fast and squared_reach < _FAST_REACH:
@@ -196,8 +205,10 @@ def lay_out(pairs: Pairs, law: Law, dtype: torch.dtype, device: torch.device, fa
         queries, query_order, query_labels = _sorted(pairs.queries, pairs.query_labels, device)
         queries = (queries - center) * law.scale
     own = None if pairs.own is None else on_device(pairs.own, device)
-    *largest, is_diagonal = _seen([keys] if one_set else [queries, keys], near, own).tolist()
-    scaling = _Scaling.of(largest, law.steepness(near), dtype, fast)
+    seen = _seen([keys] if one_set else [queries, keys], near, own)
+    scaling, is_diagonal = told(
+        seen, lambda found: _decided(found, law.steepness(near), dtype, fast)
+    )
     column_scale = _column_scale(scaling, near, n_dims, device)
     key_side = query_side = _side(keys, key_order, key_labels, scaling, column_scale, near)
     if not one_set:
