@@ -175,10 +175,11 @@ def test_rows_and_an_epoch_of_positions_are_sent_once(monkeypatch):
     outcome_of(Elsewhere())
     n_learned = 400 - 40
     n_epochs = -(-41 // 4)
-    assert sent.count((n_learned,)) == n_epochs + 2  # positions, and labels of rows and of keys
+    # Positions and numbers of batches; labels of rows and of keys.
+    assert sent.count((n_learned,)) == 2 * n_epochs + 2
     # Rows, in one part; keys of validation; the first row, for its kind.
     assert sent.count((n_learned, 64)) == 2
-    assert len(sent) <= n_epochs + 10
+    assert len(sent) <= 2 * n_epochs + 10
 
 
 @pytest.mark.parametrize("batching", ["random", "stochastic"])

@@ -298,7 +298,8 @@ class NeighborhoodProblem:
         function: Callable[..., Any] = partial(of, rows)
         if is_numpy(rows.X):
             return lambda parameters: function(parameters, batches.next(parameters))
-        repeated, sent = self._repeated(function, n_pairs), Sent(self.engine, batches)
+        repeated = self._repeated(function, n_pairs)
+        sent = Sent(self.engine, batches, rows.labels)
 
         def of_next(parameters: Array) -> tuple[Number, Array]:
             batches.next(parameters)

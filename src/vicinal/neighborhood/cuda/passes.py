@@ -95,12 +95,12 @@ def rows(layout: Layout, law: Law, moments: bool) -> tuple[Tensor, ...]:
             queries.points,
             _query_biases(layout, law),
             layout.own,
-            queries.runs_in(keys),
+            layout.key_runs,
             keys.high,
             keys.low,
             keys.points,
             key_biases,
-            layout.key_weights * (_LIFTED if law.has_support else 1.0),
+            layout.key_weights * _LIFTED if law.has_support else layout.key_weights,
             peaks,
             masses,
             slopes,
@@ -196,7 +196,7 @@ def columns(
             keys.points,
             *_key_terms(layout, law),
             layout.owner,
-            keys.runs_in(queries),
+            layout.query_runs,
             queries.high,
             queries.low,
             queries.points,
@@ -251,8 +251,8 @@ class _QueryTerms(NamedTuple):
 
 
 def _query_terms(layout: Layout, law: Law, log_slope: Tensor, coefficients: Tensor) -> _QueryTerms:
-    order, size = layout.queries.order, len(layout.queries.squares)
-    log_slope, coefficients = (each.index_select(1, order) for each in (log_slope, coefficients))
+    size = len(layout.queries.squares)
+    log_slope, coefficients = (layout.queries.sort(each, 1) for each in (log_slope, coefficients))
     # A part without any weight has nothing to share out, whatever the model asks for.
     nothing = torch.isneginf(log_slope)
     coefficients = torch.where(nothing, 0.0, coefficients)
