@@ -10,7 +10,8 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from vicinal.divergence.comparison import ENGINES, Comparison
+from vicinal.divergence.comparison import Comparison
+from vicinal.divergence.computer import ENGINES
 from vicinal.divergence.covariance import Relative
 from vicinal.divergence.divergences import divergence_named
 from vicinal.divergence.graph import with_lengths
