@@ -15,7 +15,10 @@ if find_spec("torch") is None or find_spec("triton") is None:
 
 import torch
 
-from vicinal import LocalComponents, NeighborhoodComponents
+from vicinal import DivergenceNeighbors, LocalComponents, NeighborhoodComponents
+from vicinal.divergence import paired, places
+from vicinal.divergence.divergences import DIVERGENCES
+from vicinal.divergence.places import GPU_PAIRS, HOST, Device, choose_place
 from vicinal.local_components import log_density
 from vicinal.nca import objective
 from vicinal.torch import NeighborhoodLoss
@@ -111,6 +114,64 @@ def test_density_queries():
     here = log_density(Q, X, covariance=0.05)
     there = log_density(Q, X, covariance=0.05, engine="cuda")
     assert_allclose(there, here, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", DIVERGENCES)
+@pytest.mark.parametrize(("m", "d"), [(10, 64), (10, 15), (10, 4)])
+def test_divergences(digits, name, m, d):
+    """Frames of low rank, frames that are completed, and all directions."""
+    X = digits[0][:, 4 : 4 + d] if d < 64 else digits[0]
+    X = X[:700] + 0.01 * np.random.default_rng(0).normal(size=(700, X.shape[1]))
+    for options in ({}, {"n_graph_neighbors": 5, "n_candidates": 40}):
+        there, here = (
+            DivergenceNeighbors(m, divergence=name, engine=engine, **options)
+            for engine in ("cuda", "auto")
+        )
+        for found, known in (
+            (there.fit_transform(X[:600]), here.fit_transform(X[:600])),
+            (there.transform(X[600:]), here.transform(X[600:])),
+        ):
+            lengths = (found, known) if not options else (found.data, known.data)
+            assert_allclose(*lengths, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", [name for name in DIVERGENCES if DIVERGENCES[name].shapes])
+def test_divergences_hold_no_more_than_a_piece_at_a_time(name):
+    X = np.random.default_rng(0).normal(size=(1500, 30))
+    model = DivergenceNeighbors(divergence=name, engine="cuda").fit(X)
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    model.transform(X)
+    assert torch.cuda.max_memory_allocated() - before < 2.5 * 8 * places._DEVICE_NUMBERS
+
+
+def test_divergences_of_twins_are_0_and_copies_come_first():
+    X = np.repeat(np.random.default_rng(0).normal(size=(300, 12)), 2, axis=0)
+    for name in DIVERGENCES:
+        model = DivergenceNeighbors(8, divergence=name, engine="cuda", n_graph_neighbors=3)
+        graph = model.fit_transform(X)
+        assert (graph.data.reshape(600, 4)[:, :2] == 0).all(), name
+        assert (graph.indices.reshape(600, 4)[:, 1] // 2 == np.arange(600) // 2).all(), name
+
+
+def test_auto_takes_the_gpu_for_many_divergences():
+    assert choose_place("auto", DIVERGENCES["jeffreys"], GPU_PAIRS) == Device("cuda")
+    assert choose_place("auto", DIVERGENCES["jeffreys"], GPU_PAIRS - 1) is HOST
+
+
+@pytest.mark.skipif(
+    os.environ.get("SCIPY_ARRAY_API") != "1", reason="SCIPY_ARRAY_API is not set to 1"
+)
+def test_divergences_of_tensors(digits):
+    X = digits[0][:300]
+    there = torch.tensor(X, device="cuda")
+    with sklearn.config_context(array_api_dispatch=True):
+        found = DivergenceNeighbors().fit(there).transform(there)
+        some = paired(there, torch.tensor([[0, 1], [5, 9]], device="cuda"))
+    assert found.device.type == some.device.type == "cuda"
+    expected = DivergenceNeighbors().fit(X).transform(X)
+    assert_allclose(found.cpu().numpy(), expected, rtol=1e-8, atol=1e-10)
+    assert_allclose(some.cpu().numpy(), expected[[0, 5], [1, 9]], rtol=1e-8)
 
 
 @pytest.mark.skipif(

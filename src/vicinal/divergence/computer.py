@@ -55,6 +55,7 @@ class PairComputer:
     ) -> NDArray:
         """Values of given pairs, on the host, of Gaussians that were sent: gathered there."""
         with self.place.working():
+            first, second = (np.ascontiguousarray(each) for each in (first, second))
             P, Q = P[placed_like(first, P.means)], Q[placed_like(second, Q.means)]
             P, Q = self._alike(P, Q)
             values = self.divergence.in_batch(P, Q, is_tile=False)
