@@ -15,7 +15,10 @@ from vicinal.inputs.points import WeightedPoints  # noqa: E402
 from vicinal.local_components.equations import Form  # noqa: E402
 from vicinal.local_components.frame import GlobalFrame  # noqa: E402
 from vicinal.local_components.learning import Batching, LocalProblem, Penalty  # noqa: E402
+from vicinal.local_components.mixture.equations import Parts, Prior  # noqa: E402
+from vicinal.local_components.mixture.learning import MixtureProblem  # noqa: E402
 from vicinal.neighborhood import ENGINES  # noqa: E402
+from vicinal.neighborhood.blocked import BlockedEngine  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped before convergence")
 
@@ -109,6 +112,54 @@ def test_a_step_brings_a_scatter_and_a_number_to_the_host(weights, monkeypatch):
     assert isinstance(following, np.ndarray)
     n_totals = 0 if weights is None else 2
     assert sum(waits.sizes) <= d * d + 1 + n_totals
+
+
+@pytest.mark.parametrize("n_mixture", [1, 3, "auto"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_mixtures_are_those_of_the_host(n_mixture, weights):
+    expected, found = both(weights, regularization=0.01, n_mixture=n_mixture)
+    assert_alike(expected, found, rtol=1e-4)
+    if n_mixture != 1:
+        probabilities = found.part_probabilities(X)
+        assert_allclose(probabilities, expected.part_probabilities(X), rtol=1e-4, atol=1e-6)
+
+
+def mixture_of(engine, weights=None):
+    """A mixture of a Gaussian part, of one with local directions only, and of one with both."""
+    wide = np.stack([np.cov(X.T)] * 3)
+    root = np.linalg.cholesky(wide[0])
+    scales = ([2.0] * 4, [0.3] * 4, [0.2, 0.5, 2.0, 3.0])
+    near = np.stack([root @ np.diag(each) @ root.T for each in scales])
+    memberships = np.random.default_rng(0).dirichlet(np.ones(3), size=len(X))
+    parts = Parts(memberships, X[[0, 60, 120]], wide, near)
+    prior = Prior(2.0, 0.1 * wide, 0.1 * wide)
+    return MixtureProblem(WeightedPoints(X, weights), prior, engine), parts
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS / 4.0], ids=["plain", "whole", "parts"])
+def test_a_step_of_a_mixture_brings_what_is_small_to_the_host(weights, monkeypatch):
+    problem, parts = mixture_of(Elsewhere(), weights)
+    on_host, _ = mixture_of(BlockedEngine(1, compiled=False), weights)
+    packed = problem.packed(parts)
+    assert isinstance(problem.here.X, torch.Tensor)
+    with counted_waits(monkeypatch) as waits:
+        value, following = problem.step(packed)
+    d, K = X.shape[1], 3
+    assert type(value) is float
+    assert isinstance(following, torch.Tensor)
+    # Parameters but for memberships; number, mean and two scatters of each part; the likelihood.
+    assert sum(waits.sizes) <= 2 * K * (1 + d + 2 * d * d) + 1 + 2 * K
+    expected, after = on_host.step(on_host.packed(parts))
+    assert value == pytest.approx(expected)
+    assert_allclose(following.numpy(), after, rtol=1e-7, atol=1e-9)
+    assert problem.log_likelihood(parts) == pytest.approx(on_host.log_likelihood(parts))
+
+
+def test_mixtures_where_the_device_is_full(monkeypatch):
+    monkeypatch.setattr(Elsewhere, "full", True)
+    problem, parts = mixture_of(Elsewhere())
+    assert isinstance(problem.packed(parts), np.ndarray)
+    assert_alike(*both(regularization=0.01, n_mixture=2), rtol=1e-5)
 
 
 @pytest.mark.parametrize("n_keys", [len(X), 60])
