@@ -17,6 +17,7 @@ from vicinal.local_components.frame import GlobalFrame  # noqa: E402
 from vicinal.local_components.learning import Batching, LocalProblem, Penalty  # noqa: E402
 from vicinal.local_components.mixture.equations import Parts, Prior  # noqa: E402
 from vicinal.local_components.mixture.learning import MixtureProblem  # noqa: E402
+from vicinal.local_components.modes import _climb  # noqa: E402
 from vicinal.neighborhood import ENGINES  # noqa: E402
 from vicinal.neighborhood.blocked import BlockedEngine  # noqa: E402
 
@@ -92,6 +93,37 @@ def test_local_covariances_mixtures_streams_and_modes():
         for engine in ("elsewhere", "blocked")
     )
     assert_allclose(found.labels_, expected.labels_)
+
+
+CLIMBED = ({}, {"covariance": "diag"}, {"covariance": "low_rank"}, {"n_mixture": 2},
+           {"kernel": "student"}, {"covariance": "local"})  # fmt: skip
+
+
+@pytest.mark.parametrize("parameters", CLIMBED, ids=str)
+@pytest.mark.parametrize("full", [False, True])
+def test_modes_are_those_of_the_host(parameters, full, monkeypatch):
+    monkeypatch.setattr(Elsewhere, "full", full)
+    expected, found = both(WEIGHTS, regularization=0.02, **parameters)
+    (centers, labels), (tops, of_tops) = expected.modes(), found.modes()
+    assert len(tops) == len(centers)
+    assert_allclose(tops, centers, atol=1e-3)
+    assert np.mean(labels == of_tops) > 0.98
+    assert type(tops) is np.ndarray
+
+
+@pytest.mark.parametrize("parameters", CLIMBED[:-1], ids=str)
+def test_points_climb_where_the_engine_computes(parameters, monkeypatch):
+    """Only how many have arrived is known to the host, until all have."""
+    model = both(regularization=0.02, **parameters)[0]
+    engine, told = Elsewhere(), []
+    with counted_waits(monkeypatch) as waits:
+        tops = _climb(model._density, X[:40].copy(), engine, told.append, warn=False)
+    assert type(tops) is np.ndarray
+    assert sum(told) == 40
+    assert sum(waits.sizes) <= tops.size
+    here = BlockedEngine(1, compiled=False)
+    expected = _climb(model._density, X[:40].copy(), here, told.append, warn=False)
+    assert_allclose(tops, expected, atol=1e-3)
 
 
 def problem_of(engine, weights=None):

@@ -297,6 +297,10 @@ class PerPointDensity:
         factors = np.linalg.cholesky(self.covariances[chosen])
         return self.points.X[chosen] + np.einsum("nij,nj->ni", factors, noise) @ self.shape.factor.T
 
+    def placed(self, engine: Engine) -> "PerPointDensity":
+        """The density itself: its kernels are sent with every step."""
+        return self
+
     def climb(self, X: NDArray, engine: Engine) -> NDArray:
         """To (Σ_j w_j P_j)⁻¹ Σ_j w_j P_j x_j, with w_j the kernels' shares."""
         u = self.shape.coordinates(X - self.mean)
