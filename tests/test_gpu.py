@@ -19,8 +19,14 @@ from vicinal import DivergenceNeighbors, LocalComponents, NeighborhoodComponents
 from vicinal.divergence import paired, places
 from vicinal.divergence.divergences import DIVERGENCES
 from vicinal.divergence.places import GPU_PAIRS, HOST, Device, choose_place
+from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components import log_density
+from vicinal.local_components.mixture.equations import Parts, Prior
+from vicinal.local_components.mixture.learning import MixtureProblem
+from vicinal.local_components.per_point import local_problem
 from vicinal.nca import objective
+from vicinal.neighborhood.blocked import BlockedEngine
+from vicinal.neighborhood.cuda import CudaEngine
 from vicinal.torch import NeighborhoodLoss
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -106,6 +112,49 @@ def test_mixtures():
     there = LocalComponents(n_mixture=2, engine="cuda", random_state=0).fit(X)
     here = LocalComponents(n_mixture=2, random_state=0).fit(X)
     assert_allclose(there.score(X), here.score(X), atol=0.05)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_steps_of_mixtures_and_of_covariances_of_points(precision):
+    """Rows stay on the device; what a step finds is what the CPU finds."""
+    X, close = load_iris().data, 1e-9 if precision == "float64" else 1e-3
+    wide = np.stack([np.cov(X.T)] * 2)
+    parts = Parts(np.full((len(X), 2), 0.5), X[[0, 100]], wide, wide * [[[0.3]], [[2.0]]])
+    for weights in (None, np.arange(len(X)) % 3 + 1.0):
+        there, here = (
+            MixtureProblem(WeightedPoints(X, weights), Prior(2.0, 0.1 * wide, 0.1 * wide), engine)
+            for engine in (CudaEngine(precision=precision), BlockedEngine())
+        )
+        assert there.here.X.device.type == "cuda"
+        value, following = there.step(there.packed(parts))
+        expected, after = here.step(here.packed(parts))
+        assert following.device.type == "cuda"
+        assert_allclose(value, expected, rtol=close)
+        assert_allclose(following.cpu().numpy(), after, rtol=close, atol=close)
+        centers = WeightedPoints((X - X.mean(axis=0)) / 0.3, weights)
+        there, here = (
+            local_problem(centers, 10, 0.0, engine, copies_count=True)
+            for engine in (CudaEngine(precision=precision), BlockedEngine())
+        )
+        value, following = there.step(there.prior)
+        expected, after = here.step(here.prior)
+        assert following.device.type == "cuda"
+        assert_allclose(value, expected, rtol=close)
+        assert_allclose(following.cpu().numpy(), after, rtol=close, atol=close)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"covariance": "diag"}, {"n_mixture": 2}, {"covariance": "local"}], ids=str
+)
+def test_modes(settings):
+    X, _ = make_blobs(600, 3, centers=4, random_state=0, cluster_std=0.7)
+    known = {"regularization": 0.05, "random_state": 0, **settings}
+    there, here = (
+        LocalComponents(engine=engine, **known).fit(X).modes() for engine in ("cuda", "blocked")
+    )
+    assert len(there[0]) == len(here[0])
+    assert_allclose(there[0], here[0], atol=0.02)
+    assert np.mean(there[1] == here[1]) > 0.98
 
 
 def test_density_queries():

@@ -18,6 +18,7 @@ from vicinal.local_components.learning import Batching, LocalProblem, Penalty  #
 from vicinal.local_components.mixture.equations import Parts, Prior  # noqa: E402
 from vicinal.local_components.mixture.learning import MixtureProblem  # noqa: E402
 from vicinal.local_components.modes import _climb  # noqa: E402
+from vicinal.local_components.per_point import local_problem  # noqa: E402
 from vicinal.neighborhood import ENGINES  # noqa: E402
 from vicinal.neighborhood.blocked import BlockedEngine  # noqa: E402
 
@@ -111,7 +112,7 @@ def test_modes_are_those_of_the_host(parameters, full, monkeypatch):
     assert type(tops) is np.ndarray
 
 
-@pytest.mark.parametrize("parameters", CLIMBED[:-1], ids=str)
+@pytest.mark.parametrize("parameters", CLIMBED, ids=str)
 def test_points_climb_where_the_engine_computes(parameters, monkeypatch):
     """Only how many have arrived is known to the host, until all have."""
     model = both(regularization=0.02, **parameters)[0]
@@ -120,7 +121,9 @@ def test_points_climb_where_the_engine_computes(parameters, monkeypatch):
         tops = _climb(model._density, X[:40].copy(), engine, told.append, warn=False)
     assert type(tops) is np.ndarray
     assert sum(told) == 40
-    assert sum(waits.sizes) <= tops.size
+    # Those of a covariance each are told how far points reach, four numbers a step, and arrive.
+    n_steps = len(told) if "local" in parameters.values() else 0
+    assert sum(waits.sizes) <= tops.size + 4 * n_steps
     here = BlockedEngine(1, compiled=False)
     expected = _climb(model._density, X[:40].copy(), here, told.append, warn=False)
     assert_allclose(tops, expected, atol=1e-3)
@@ -192,6 +195,34 @@ def test_mixtures_where_the_device_is_full(monkeypatch):
     problem, parts = mixture_of(Elsewhere())
     assert isinstance(problem.packed(parts), np.ndarray)
     assert_alike(*both(regularization=0.01, n_mixture=2), rtol=1e-5)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS / 4.0], ids=["plain", "whole", "parts"])
+@pytest.mark.parametrize("copies_count", [True, False])
+def test_a_step_for_covariances_of_points_brings_a_few_numbers(weights, copies_count, monkeypatch):
+    centers = WeightedPoints((X - X.mean(axis=0)) / 0.3, weights)
+    there, here = (
+        local_problem(centers, 10, 0.5, engine, copies_count)
+        for engine in (Elsewhere(), BlockedEngine(1, compiled=False))
+    )
+    assert isinstance(there.prior, torch.Tensor)
+    assert_allclose(there.prior.numpy(), here.prior, rtol=1e-6)
+    there.step(there.prior)
+    with counted_waits(monkeypatch) as waits:
+        value, following = there.step(there.prior)
+    assert sum(waits.sizes) <= 4 + 2  # how far points and kernels reach, likelihood and penalty
+    expected, after = here.step(here.prior)
+    assert value == pytest.approx(expected, rel=1e-6)
+    assert_allclose(following.numpy(), after, rtol=1e-6, atol=1e-8)
+    assert there.log_likelihood(following) == pytest.approx(here.log_likelihood(after), rel=1e-6)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"early_stopping": True}, {"smoothing": 8}], ids=str)
+def test_covariances_of_points_are_those_of_the_host(parameters):
+    expected, found = both(WEIGHTS, covariance="local", regularization=0.01, **parameters)
+    assert_alike(expected, found, rtol=1e-4)
+    assert type(found.local_covariances_) is np.ndarray
+    assert_allclose(found.local_covariances_, expected.local_covariances_, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("n_keys", [len(X), 60])
