@@ -27,14 +27,13 @@ from vicinal.inputs.places import in_place
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions, gradient_widening
 from vicinal.local_components.learning import PATIENCE
+from vicinal.local_components.per_point_features import PointKernels, symmetric, upper
 from vicinal.local_components.shapes import KernelShape
-from vicinal.neighborhood import GAUSSIAN, Engine, Pairs, namespace
+from vicinal.neighborhood import GAUSSIAN, Engine, namespace
 from vicinal.neighborhood.arrays import (
     Array,
     beside,
-    new_zeros,
     on_host,
-    placed_like,
     positions,
 )
 
@@ -47,12 +46,6 @@ __all__ = [
 ]
 
 
-# Of an exponent.
-_MOST_ROUNDING = 1e-3
-
-# Length of features, as good as 0, whose inverse is a number all the same.
-_SHORTEST = 1e-100
-
 # How much lower a kernel may be than the highest one, as a logarithm, and still be a number.
 _LEAST_LOG_HEIGHT = 600.0
 
@@ -61,68 +54,6 @@ _MOST_SCALE_STEPS, _LEAST_GAIN = 50, 1e-6
 
 # Coordinates of neighbors held at a time.
 _BLOCK_NUMBERS = 4_000_000
-
-
-@dataclass(frozen=True)
-class _Kernels:
-    """Kernels with a center and a covariance each, as keys of the shared computation.
-
-    In arrays of one library, on one device.
-
-    Attributes
-    ----------
-    centers : WeightedPoints
-        With shape (n, d).
-    covariances : array of shape (n, d, d)
-    """
-
-    centers: WeightedPoints
-    covariances: Array
-
-    @cached_property
-    def precisions(self) -> Array:
-        return namespace(self.covariances).linalg.inv(self.covariances)
-
-    @cached_property
-    def log_heights(self) -> Array:
-        """-½ log |T_j|, shape (n,)."""
-        return -0.5 * namespace(self.covariances).linalg.slogdet(self.covariances)[1]
-
-    @cached_property
-    def features(self) -> Array:
-        """ψ_j: minus P_j u_j, then half of P_j, off-diagonal entries counted twice."""
-        u, P = self.centers.X, self.precisions
-        xp, (rows, columns) = namespace(P), _upper(P)
-        halves = xp.where(rows == columns, 0.5, 1.0) * P[:, rows, columns]
-        return xp.concatenate([-xp.einsum("nij,nj->ni", P, u), halves], axis=1)
-
-    def log_sums(
-        self, u: Array, engine: Engine, own: Array | None = None, moments: bool = False
-    ) -> tuple[Array, "_Looked"]:
-        """log Σ_j N(u; u_j, T_j) (2π)^(d/2) over the kernels, own ones left out, shape (n,)."""
-        xp, phi, psi = namespace(u), _features(u), self.features
-        alpha = beside(u, _balance(phi, psi, u.shape[1]))
-        centers = self.centers.X
-        log_weights = (
-            self.log_heights
-            - 0.5 * xp.einsum("nij,ni,nj->n", self.precisions, centers, centers)
-            + 0.25 * xp.square(psi / alpha).sum(axis=1)
-            + xp.log(self.centers.counts)
-        )
-        pairs = Pairs(alpha * phi, -0.5 * psi / alpha, key_log_weights=log_weights, own=own)
-        rows = engine.rows(pairs, GAUSSIAN, moments=moments).finish()
-        log_sums = rows.log_mass[0] + xp.square(alpha * phi).sum(axis=1)
-        return log_sums, _Looked(pairs, rows.log_slope, rows.centroid[0], alpha)
-
-
-@dataclass(frozen=True)
-class _Looked:
-    """What a rows pass leaves for the next one."""
-
-    pairs: Pairs
-    log_slope: Array
-    centroid: Array
-    alpha: Array
 
 
 @dataclass(frozen=True)
@@ -160,7 +91,7 @@ class PerPointProblem:
 
     def step(self, covariances: Array) -> tuple[float, Array]:
         """Mean leave-one-out log-likelihood less the penalty, and the next covariances."""
-        kernels = _Kernels(self.points, covariances)
+        kernels = PointKernels(self.points, covariances)
         likelihood, scatter, totals = self._expect(kernels)
         strength = (self.strength * self.points.counts)[:, None, None]
         # T_j = (S_j + s N_j) / (c_j + s)
@@ -173,7 +104,7 @@ class PerPointProblem:
         A prior worth one point with τ = 1 keeps the scale of points that all have twins from 0.
         """
         d, n, tau = self.points.X.shape[1], self.total, float(scale[0])
-        kernels = _Kernels(self.points, tau * self.prior)
+        kernels = PointKernels(self.points, tau * self.prior)
         likelihood, scatter, _ = self._expect(kernels)
         penalty = 0.5 * d * (np.log(tau) + 1.0 / tau - 1.0) / n
         # Σ_ij λ_ij (u_i - u_j)ᵀ N_j⁻¹ (u_i - u_j)
@@ -187,11 +118,11 @@ class PerPointProblem:
 
     def log_likelihood(self, covariances: Array) -> float:
         """Mean leave-one-out log-likelihood."""
-        kernels = _Kernels(self.points, covariances)
+        kernels = PointKernels(self.points, covariances)
         log_others, _ = kernels.log_sums(self.points.X, self.engine, positions(self.points.X))
         return self._mean(self._with_copies(log_others, kernels))
 
-    def _expect(self, kernels: _Kernels) -> tuple[float, Array, Array]:
+    def _expect(self, kernels: PointKernels) -> tuple[float, Array, Array]:
         """Likelihood, scatters S_j (n, d, d) and sums c_j (n,) of the responsibilities."""
         points = self.points
         log_others, looked = kernels.log_sums(points.X, self.engine, positions(points.X))
@@ -217,13 +148,13 @@ class PerPointProblem:
         """How many copies of each point do not explain it."""
         return self.points.once if self.copies_count else self.points.counts
 
-    def _with_copies(self, log_others: Array, kernels: _Kernels) -> Array:
+    def _with_copies(self, log_others: Array, kernels: PointKernels) -> Array:
         xp = namespace(log_others)
         with np.errstate(divide="ignore"):
             copies = xp.log(self.points.counts - self._left_out)
         return xp.logaddexp(log_others, copies + kernels.log_heights)
 
-    def _penalty(self, kernels: _Kernels) -> float:
+    def _penalty(self, kernels: PointKernels) -> float:
         xp = namespace(self.prior)
         traces = xp.einsum("nij,nij->n", kernels.precisions, self.prior)
         log_ratios = -2.0 * kernels.log_heights - xp.linalg.slogdet(self.prior)[1]
@@ -303,9 +234,9 @@ class PerPointDensity:
     covariances: NDArray
 
     @property
-    def _kernels(self) -> _Kernels:
+    def _kernels(self) -> PointKernels:
         centers = self.shape.coordinates(self.points.X - beside(self.points.X, self.mean))
-        return _Kernels(self.points.at(centers), self.covariances)
+        return PointKernels(self.points.at(centers), self.covariances)
 
     def log_density(self, X: NDArray, engine: Engine) -> NDArray:
         """Logarithm of the density, shape (n,)."""
@@ -333,8 +264,8 @@ class PerPointDensity:
         xp, d = namespace(u), u.shape[1]
         _, looked = self._kernels.log_sums(u, engine, moments=True)
         psi = -2.0 * looked.alpha * beside(u, looked.centroid)
-        rows, columns = _upper(u)
-        P = _symmetric(xp.where(rows == columns, 2.0, 1.0) * psi[:, d:], d)
+        rows, columns = upper(u)
+        P = symmetric(xp.where(rows == columns, 2.0, 1.0) * psi[:, d:], d)
         top = xp.linalg.solve(P, -psi[:, :d, None])[:, :, 0]
         return self.shape.points(top) + mean
 
@@ -367,7 +298,7 @@ class PerPointDensity:
         peak = kernels.log_heights.max()
         heights = np.exp(np.maximum(kernels.log_heights - peak, -_LEAST_LOG_HEIGHT))
         centers = WeightedPoints(kernels.centers.X, points.counts * heights)
-        halves = _Kernels(centers, 0.5 * self.covariances)
+        halves = PointKernels(centers, 0.5 * self.covariances)
         log_sums, _ = halves.log_sums(self.shape.coordinates(X - self.mean), engine)
         log_sums += peak - 0.5 * len(self.mean) * np.log(2.0)
         return log_sums + 2.0 * (self.shape.log_normalizer - np.log(points.total))
@@ -393,51 +324,9 @@ def per_point_validation(
     return Validation(score, 1, PATIENCE)
 
 
-def _upper(reference: Array) -> tuple[Array, Array]:
-    """Rows and columns of the upper triangle of d × d matrices, where an array of width d is."""
-    rows, columns = np.triu_indices(reference.shape[1])
-    return placed_like(rows, reference), placed_like(columns, reference)
-
-
-def _features(u: Array) -> Array:
-    """φ: u, then the products of its coordinates, shape (n, d (d + 3) / 2)."""
-    rows, columns = _upper(u)
-    return namespace(u).concatenate([u, u[:, rows] * u[:, columns]], axis=1)
-
-
-def _balance(phi: Array, psi: Array, d: int) -> NDArray:
-    """α of linear and of quadratic features: both norms as small as can be, as they round.
-
-    Refuses points so far out that nothing would be left of the others.
-    """
-    parts = slice(d), slice(d, None)
-    longest = np.array([[_longest(f[:, part]) for part in parts] for f in (phi, psi)])
-    longest = np.maximum(longest, _SHORTEST)
-    if 4.0 * np.finfo(float).eps * longest.prod(axis=0).sum() > _MOST_ROUNDING:
-        raise ValueError(
-            f"a point lies {longest[0, 0]:.1e} kernel widths from the others: local covariances "
-            "lose their digits. Drop it, or use covariance='full'."
-        )
-    alphas = np.sqrt(0.5 * longest[1] / longest[0])
-    return np.repeat(alphas, (d, phi.shape[1] - d))
-
-
-def _longest(features: Array) -> float:
-    return float(namespace(features).square(features).sum(axis=1).max()) ** 0.5
-
-
-def _symmetric(entries: Array, d: int) -> Array:
-    """Symmetric matrices from the entries of their upper triangles, shape (n, d, d)."""
-    matrices = new_zeros(entries, (len(entries), d, d))
-    rows, columns = _upper(matrices)
-    matrices[:, rows, columns] = entries
-    matrices[:, columns, rows] = entries
-    return matrices
-
-
 def _scatter(moments: Array, totals: Array, u: Array) -> Array:
     """S_j = Σ_i λ_ij (u_i - u_j)(u_i - u_j)ᵀ from sums of λ φ(u_i), shape (n, d, d)."""
     d = u.shape[1]
     cross = moments[:, :d, None] * u[:, None, :]
     around = totals[:, None, None] * u[:, :, None] * u[:, None, :]
-    return _symmetric(moments[:, d:], d) - cross - cross.swapaxes(1, 2) + around
+    return symmetric(moments[:, d:], d) - cross - cross.swapaxes(1, 2) + around
