@@ -17,13 +17,20 @@ if find_spec("torch") is None or find_spec("triton") is None:
 
 import torch
 
-from vicinal import LocalComponents, NeighborhoodComponents
-from vicinal.inputs.points import LabeledPoints
+from vicinal import DivergenceNeighbors, LocalComponents, NeighborhoodComponents
+from vicinal.divergence import paired, places
+from vicinal.divergence.divergences import DIVERGENCES
+from vicinal.divergence.places import GPU_PAIRS, HOST, Device, choose_place
+from vicinal.inputs.points import LabeledPoints, WeightedPoints
 from vicinal.local_components import log_density
+from vicinal.local_components.mixture.equations import Parts, Prior
+from vicinal.local_components.mixture.learning import MixtureProblem
+from vicinal.local_components.per_point import local_problem
 from vicinal.nca import objective
 from vicinal.nca.criteria import CRITERIA
 from vicinal.nca.equations import Objective, evaluate
 from vicinal.neighborhood import GAUSSIAN
+from vicinal.neighborhood.blocked import BlockedEngine
 from vicinal.neighborhood.cuda import CudaEngine
 from vicinal.torch import NeighborhoodLoss
 
@@ -112,12 +119,113 @@ def test_mixtures():
     assert_allclose(there.score(X), here.score(X), atol=0.05)
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_steps_of_mixtures_and_of_covariances_of_points(precision):
+    """Rows stay on the device; what a step finds is what the CPU finds."""
+    X, close = load_iris().data, 1e-9 if precision == "float64" else 1e-3
+    wide = np.stack([np.cov(X.T)] * 2)
+    parts = Parts(np.full((len(X), 2), 0.5), X[[0, 100]], wide, wide * [[[0.3]], [[2.0]]])
+    for weights in (None, np.arange(len(X)) % 3 + 1.0):
+        there, here = (
+            MixtureProblem(WeightedPoints(X, weights), Prior(2.0, 0.1 * wide, 0.1 * wide), engine)
+            for engine in (CudaEngine(precision=precision), BlockedEngine())
+        )
+        assert there.here.X.device.type == "cuda"
+        value, following = there.step(there.packed(parts))
+        expected, after = here.step(here.packed(parts))
+        assert following.device.type == "cuda"
+        assert_allclose(value, expected, rtol=close)
+        assert_allclose(following.cpu().numpy(), after, rtol=close, atol=close)
+        centers = WeightedPoints((X - X.mean(axis=0)) / 0.3, weights)
+        there, here = (
+            local_problem(centers, 10, 0.0, engine, copies_count=True)
+            for engine in (CudaEngine(precision=precision), BlockedEngine())
+        )
+        value, following = there.step(there.prior)
+        expected, after = here.step(here.prior)
+        assert following.device.type == "cuda"
+        assert_allclose(value, expected, rtol=close)
+        assert_allclose(following.cpu().numpy(), after, rtol=close, atol=close)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"covariance": "diag"}, {"n_mixture": 2}, {"covariance": "local"}], ids=str
+)
+def test_modes(settings):
+    X, _ = make_blobs(600, 3, centers=4, random_state=0, cluster_std=0.7)
+    known = {"regularization": 0.05, "random_state": 0, **settings}
+    there, here = (
+        LocalComponents(engine=engine, **known).fit(X).modes() for engine in ("cuda", "blocked")
+    )
+    assert len(there[0]) == len(here[0])
+    assert_allclose(there[0], here[0], atol=0.02)
+    assert np.mean(there[1] == here[1]) > 0.98
+
+
 def test_density_queries():
     rng = np.random.default_rng(0)
     X, Q = rng.normal(size=(20_000, 3)), rng.normal(size=(1000, 3))
     here = log_density(Q, X, covariance=0.05)
     there = log_density(Q, X, covariance=0.05, engine="cuda")
     assert_allclose(there, here, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", DIVERGENCES)
+@pytest.mark.parametrize(("m", "d"), [(10, 64), (10, 15), (10, 4)])
+def test_divergences(digits, name, m, d):
+    """Frames of low rank, frames that are completed, and all directions."""
+    X = digits[0][:, 4 : 4 + d] if d < 64 else digits[0]
+    X = X[:700] + 0.01 * np.random.default_rng(0).normal(size=(700, X.shape[1]))
+    for options in ({}, {"n_graph_neighbors": 5, "n_candidates": 40}):
+        there, here = (
+            DivergenceNeighbors(m, divergence=name, engine=engine, **options)
+            for engine in ("cuda", "auto")
+        )
+        for found, known in (
+            (there.fit_transform(X[:600]), here.fit_transform(X[:600])),
+            (there.transform(X[600:]), here.transform(X[600:])),
+        ):
+            lengths = (found, known) if not options else (found.data, known.data)
+            assert_allclose(*lengths, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", [name for name in DIVERGENCES if DIVERGENCES[name].shapes])
+def test_divergences_hold_no_more_than_a_piece_at_a_time(name):
+    X = np.random.default_rng(0).normal(size=(1500, 30))
+    model = DivergenceNeighbors(divergence=name, engine="cuda").fit(X)
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    model.transform(X)
+    assert torch.cuda.max_memory_allocated() - before < 2.5 * 8 * places._DEVICE_NUMBERS
+
+
+def test_divergences_of_twins_are_0_and_copies_come_first():
+    X = np.repeat(np.random.default_rng(0).normal(size=(300, 12)), 2, axis=0)
+    for name in DIVERGENCES:
+        model = DivergenceNeighbors(8, divergence=name, engine="cuda", n_graph_neighbors=3)
+        graph = model.fit_transform(X)
+        assert (graph.data.reshape(600, 4)[:, :2] == 0).all(), name
+        assert (graph.indices.reshape(600, 4)[:, 1] // 2 == np.arange(600) // 2).all(), name
+
+
+def test_auto_takes_the_gpu_for_many_divergences():
+    assert choose_place("auto", DIVERGENCES["jeffreys"], GPU_PAIRS) == Device("cuda")
+    assert choose_place("auto", DIVERGENCES["jeffreys"], GPU_PAIRS - 1) is HOST
+
+
+@pytest.mark.skipif(
+    os.environ.get("SCIPY_ARRAY_API") != "1", reason="SCIPY_ARRAY_API is not set to 1"
+)
+def test_divergences_of_tensors(digits):
+    X = digits[0][:300]
+    there = torch.tensor(X, device="cuda")
+    with sklearn.config_context(array_api_dispatch=True):
+        found = DivergenceNeighbors().fit(there).transform(there)
+        some = paired(there, torch.tensor([[0, 1], [5, 9]], device="cuda"))
+    assert found.device.type == some.device.type == "cuda"
+    expected = DivergenceNeighbors().fit(X).transform(X)
+    assert_allclose(found.cpu().numpy(), expected, rtol=1e-8, atol=1e-10)
+    assert_allclose(some.cpu().numpy(), expected[[0, 5], [1, 9]], rtol=1e-8)
 
 
 @pytest.mark.skipif(

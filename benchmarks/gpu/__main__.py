@@ -1,6 +1,6 @@
 """The engine for GPUs: speed beside a loop over tiles in torch, error beside plain float32, fits.
 
-    python -m benchmarks.gpu [--parts passes errors models] [--save]
+    python -m benchmarks.gpu [--parts passes errors models divergences] [--save]
 
 Times by CUDA events, medians; kernels were compiled before. Needs a CUDA device and the extra gpu;
 fits of mnist need its data (set VICINAL_DATA).
@@ -12,11 +12,12 @@ import torch
 
 from benchmarks.common.command import arguments
 from benchmarks.common.pages import Page
+from benchmarks.gpu.divergences import divergences
 from benchmarks.gpu.errors import errors
 from benchmarks.gpu.models import models
 from benchmarks.gpu.passes import passes
 
-PARTS = {"passes": passes, "errors": errors, "models": models}
+PARTS = {"passes": passes, "errors": errors, "models": models, "divergences": divergences}
 
 
 def parse() -> argparse.Namespace:

@@ -13,9 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 from sklearn.datasets import load_iris
 
-from vicinal.divergence import comparison as tiles
+from vicinal.divergence import comparison as comparing
+from vicinal.divergence import places
 from vicinal.divergence.comparison import Comparison
-from vicinal.divergence.cutting import keep_best
+from vicinal.divergence.cutting import keep_best, smallest
 from vicinal.divergence.divergences import DIVERGENCES
 from vicinal.divergence.gaussians import LocalGaussians, Neighborhoods, fit_gaussians
 from vicinal.inputs.nearest import nearest
@@ -226,7 +227,7 @@ def test_the_nearest_of_groups(name):
     P, Q = random_gaussians(rng, 7, 3, 3), random_gaussians(rng, 12, 3, 3)
     comparison, starts = compare(name), np.array([0, 1, 5])
     D = comparison.matrix(P, Q)
-    with patch.object(tiles, "_ROW_NUMBERS", 30):  # two rows at a time
+    with patch.object(comparing, "_ROW_NUMBERS", 30):  # two rows at a time
         first, second = comparison.nearest_of_groups(P, Q, starts)
     for i, j, group in zip(first, second, np.split(np.arange(12), starts[1:]), strict=True):
         assert j in group
@@ -244,7 +245,7 @@ def test_the_smallest_come_in_order_and_equal_ones_by_position(seed, k):
     block = np.random.default_rng(seed).integers(0, 4, size=(5, 12)).astype(float)
     positions, values = np.full((5, k), 12), np.full((5, k), np.inf)
     for start in (8, 0, 4):
-        keep_best(positions, values, start, block[:, start : start + 4])
+        keep_best(positions, values, *smallest(block[:, start : start + 4], k, start))
     expected = np.argsort(block, axis=1, kind="stable")[:, :k]
     assert_array_equal(positions, expected)
     assert_array_equal(values, np.take_along_axis(block, expected, axis=1))
@@ -473,7 +474,8 @@ def test_tiles_change_nothing(name, d, q, numbers):
     whole = ask()
     with ExitStack() as stack:
         for constant, value in numbers.items():
-            stack.enter_context(patch.object(tiles, constant, value))
+            module = comparing if hasattr(comparing, constant) else places
+            stack.enter_context(patch.object(module, constant, value))
         for a, b in zip(whole, ask(), strict=True):
             assert_allclose(a, b, rtol=1e-11)
 
@@ -485,7 +487,7 @@ def test_threads_change_nothing(name, d, q):
     P, Q = random_gaussians(rng, 40, d, q), random_gaussians(rng, 23, d, q)
     first, second = np.repeat(np.arange(40), 3), rng.integers(0, 23, 120)
     answers = []
-    with patch.object(tiles, "_TILE", 7):
+    with patch.object(places, "_TILE", 7):
         for n_jobs in (1, 2, 5):
             comparison = compare(name, n_jobs=n_jobs)
             answers.append(

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import NotFittedError
 
 from vicinal import DivergenceEmbedding, DivergenceNeighbors
-from vicinal.divergence import comparison, graph, local, many
+from vicinal.divergence import comparison, graph, local, many, places
 from vicinal.divergence.divergences import DIVERGENCES
 from vicinal.divergence.gaussians import KINDS, LocalGaussians, fit_gaussians
 from vicinal.divergence.local import all_of
@@ -130,7 +130,7 @@ def test_pieces_of_any_size_give_the_same_graph(divergence, d):
     whole, of_new = model.fit_transform(X), model.transform(new)
     assert isinstance(model.gaussians_, LocalGaussians)
     for pieces in (
-        ("_TILE", 128),  # as it is
+        ("_RUN", 16_384),  # as it is
         ("_PIECE_PAIRS", 150),
         ("_PIECE_NUMBERS", 5 * d * 40),
         ("_RUN", 7),
@@ -376,7 +376,7 @@ def test_ctrl_c_ends_the_work_of_all_threads(n_jobs):
     try:
         with (
             patch.object(comparison, "keep_best", press),
-            patch.object(comparison, "_TILE", 8),
+            patch.object(places, "_TILE", 8),
             pytest.raises(KeyboardInterrupt),
         ):
             model.fit_transform(sheet(200))

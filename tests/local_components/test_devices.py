@@ -15,7 +15,12 @@ from vicinal.inputs.points import WeightedPoints  # noqa: E402
 from vicinal.local_components.equations import Form  # noqa: E402
 from vicinal.local_components.frame import GlobalFrame  # noqa: E402
 from vicinal.local_components.learning import Batching, LocalProblem, Penalty  # noqa: E402
+from vicinal.local_components.mixture.equations import Parts, Prior  # noqa: E402
+from vicinal.local_components.mixture.learning import MixtureProblem  # noqa: E402
+from vicinal.local_components.modes import _climb  # noqa: E402
+from vicinal.local_components.per_point import local_problem  # noqa: E402
 from vicinal.neighborhood import ENGINES  # noqa: E402
+from vicinal.neighborhood.blocked import BlockedEngine  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped before convergence")
 
@@ -91,6 +96,39 @@ def test_local_covariances_mixtures_streams_and_modes():
     assert_allclose(found.labels_, expected.labels_)
 
 
+CLIMBED = ({}, {"covariance": "diag"}, {"covariance": "low_rank"}, {"n_mixture": 2},
+           {"kernel": "student"}, {"covariance": "local"})  # fmt: skip
+
+
+@pytest.mark.parametrize("parameters", CLIMBED, ids=str)
+@pytest.mark.parametrize("full", [False, True])
+def test_modes_are_those_of_the_host(parameters, full, monkeypatch):
+    monkeypatch.setattr(Elsewhere, "full", full)
+    expected, found = both(WEIGHTS, regularization=0.02, **parameters)
+    (centers, labels), (tops, of_tops) = expected.modes(), found.modes()
+    assert len(tops) == len(centers)
+    assert_allclose(tops, centers, atol=1e-3)
+    assert np.mean(labels == of_tops) > 0.98
+    assert type(tops) is np.ndarray
+
+
+@pytest.mark.parametrize("parameters", CLIMBED, ids=str)
+def test_points_climb_where_the_engine_computes(parameters, monkeypatch):
+    """Only how many have arrived is known to the host, until all have."""
+    model = both(regularization=0.02, **parameters)[0]
+    engine, told = Elsewhere(), []
+    with counted_waits(monkeypatch) as waits:
+        tops = _climb(model._density, X[:40].copy(), engine, told.append, warn=False)
+    assert type(tops) is np.ndarray
+    assert sum(told) == 40
+    # Those of a covariance each are told how far points reach, four numbers a step, and arrive.
+    n_steps = len(told) if "local" in parameters.values() else 0
+    assert sum(waits.sizes) <= tops.size + 4 * n_steps
+    here = BlockedEngine(1, compiled=False)
+    expected = _climb(model._density, X[:40].copy(), here, told.append, warn=False)
+    assert_allclose(tops, expected, atol=1e-3)
+
+
 def problem_of(engine, weights=None):
     points = WeightedPoints(X, weights)
     penalty = Penalty(0.01, 0.01)
@@ -109,6 +147,82 @@ def test_a_step_brings_a_scatter_and_a_number_to_the_host(weights, monkeypatch):
     assert isinstance(following, np.ndarray)
     n_totals = 0 if weights is None else 2
     assert sum(waits.sizes) <= d * d + 1 + n_totals
+
+
+@pytest.mark.parametrize("n_mixture", [1, 3, "auto"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_mixtures_are_those_of_the_host(n_mixture, weights):
+    expected, found = both(weights, regularization=0.01, n_mixture=n_mixture)
+    assert_alike(expected, found, rtol=1e-4)
+    if n_mixture != 1:
+        probabilities = found.part_probabilities(X)
+        assert_allclose(probabilities, expected.part_probabilities(X), rtol=1e-4, atol=1e-6)
+
+
+def mixture_of(engine, weights=None):
+    """A mixture of a Gaussian part, of one with local directions only, and of one with both."""
+    wide = np.stack([np.cov(X.T)] * 3)
+    root = np.linalg.cholesky(wide[0])
+    scales = ([2.0] * 4, [0.3] * 4, [0.2, 0.5, 2.0, 3.0])
+    near = np.stack([root @ np.diag(each) @ root.T for each in scales])
+    memberships = np.random.default_rng(0).dirichlet(np.ones(3), size=len(X))
+    parts = Parts(memberships, X[[0, 60, 120]], wide, near)
+    prior = Prior(2.0, 0.1 * wide, 0.1 * wide)
+    return MixtureProblem(WeightedPoints(X, weights), prior, engine), parts
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS / 4.0], ids=["plain", "whole", "parts"])
+def test_a_step_of_a_mixture_brings_what_is_small_to_the_host(weights, monkeypatch):
+    problem, parts = mixture_of(Elsewhere(), weights)
+    on_host, _ = mixture_of(BlockedEngine(1, compiled=False), weights)
+    packed = problem.packed(parts)
+    assert isinstance(problem.here.X, torch.Tensor)
+    with counted_waits(monkeypatch) as waits:
+        value, following = problem.step(packed)
+    d, K = X.shape[1], 3
+    assert type(value) is float
+    assert isinstance(following, torch.Tensor)
+    # Parameters but for memberships; number, mean and two scatters of each part; the likelihood.
+    assert sum(waits.sizes) <= 2 * K * (1 + d + 2 * d * d) + 1 + 2 * K
+    expected, after = on_host.step(on_host.packed(parts))
+    assert value == pytest.approx(expected)
+    assert_allclose(following.numpy(), after, rtol=1e-7, atol=1e-9)
+    assert problem.log_likelihood(parts) == pytest.approx(on_host.log_likelihood(parts))
+
+
+def test_mixtures_where_the_device_is_full(monkeypatch):
+    monkeypatch.setattr(Elsewhere, "full", True)
+    problem, parts = mixture_of(Elsewhere())
+    assert isinstance(problem.packed(parts), np.ndarray)
+    assert_alike(*both(regularization=0.01, n_mixture=2), rtol=1e-5)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS / 4.0], ids=["plain", "whole", "parts"])
+@pytest.mark.parametrize("copies_count", [True, False])
+def test_a_step_for_covariances_of_points_brings_a_few_numbers(weights, copies_count, monkeypatch):
+    centers = WeightedPoints((X - X.mean(axis=0)) / 0.3, weights)
+    there, here = (
+        local_problem(centers, 10, 0.5, engine, copies_count)
+        for engine in (Elsewhere(), BlockedEngine(1, compiled=False))
+    )
+    assert isinstance(there.prior, torch.Tensor)
+    assert_allclose(there.prior.numpy(), here.prior, rtol=1e-6)
+    there.step(there.prior)
+    with counted_waits(monkeypatch) as waits:
+        value, following = there.step(there.prior)
+    assert sum(waits.sizes) <= 4 + 2  # how far points and kernels reach, likelihood and penalty
+    expected, after = here.step(here.prior)
+    assert value == pytest.approx(expected, rel=1e-6)
+    assert_allclose(following.numpy(), after, rtol=1e-6, atol=1e-8)
+    assert there.log_likelihood(following) == pytest.approx(here.log_likelihood(after), rel=1e-6)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"early_stopping": True}, {"smoothing": 8}], ids=str)
+def test_covariances_of_points_are_those_of_the_host(parameters):
+    expected, found = both(WEIGHTS, covariance="local", regularization=0.01, **parameters)
+    assert_alike(expected, found, rtol=1e-4)
+    assert type(found.local_covariances_) is np.ndarray
+    assert_allclose(found.local_covariances_, expected.local_covariances_, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("n_keys", [len(X), 60])

@@ -30,7 +30,12 @@ from vicinal.files import whole_file
 __all__ = ["KernelCache"]
 
 # All that holds kernels, or settles how they are compiled: one change makes all of them anew.
-_SOURCES = ("compiling", "neighborhood/kernels", "divergence/kernels.py")
+_SOURCES = (
+    "compiling",
+    "neighborhood/kernels",
+    "divergence/kernels.py",
+    "divergence/shared_numbers.py",
+)
 
 # Installations that share a folder have one each in it.
 _INSTALLATION = f"vicinal-{hashlib.sha256(str(files('vicinal')).encode()).hexdigest()[:16]}"

@@ -1,21 +1,19 @@
 """Divergences of all pairs of Gaussians, of given pairs, or of the nearest of each.
 
-Tiles of Gaussians go to threads, and a `Divergence` computes each of them. No pair is ever computed
-from its d × d matrices:
-
-    dense       frames of all d directions; a pair costs about d³
-    low-rank    frames of the q directions of the neighborhoods; about q² d and (2q)³
+Tiles of Gaussians go to threads, or to a GPU (`places.py`), and a `Divergence` computes each of
+them (`computer.py`). No pair is ever computed from its d × d matrices.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise as neighboring
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.divergence.computer import PairComputer
 from vicinal.divergence.cutting import (
     best,
     halved,
@@ -24,25 +22,22 @@ from vicinal.divergence.cutting import (
     n_distinct,
     runs,
     slices,
+    smallest,
     tiles,
 )
-from vicinal.divergence.divergences import Divergence
-from vicinal.divergence.gaussians import LocalGaussians, Tell, are_twins, may_be_twins
+from vicinal.divergence.gaussians import LocalGaussians, Tell
 from vicinal.divergence.made import Gaussians
+from vicinal.divergence.places import choose_place
 from vicinal.divergence.ready import Ready, at_hand, common_unit
 from vicinal.fitting.progress import stage
 from vicinal.inputs.cells import in_cells
-from vicinal.neighborhood.threads import effective_n_threads, one_library_thread, run_in_order
+from vicinal.neighborhood.arrays import on_host, positions
+from vicinal.neighborhood.threads import one_library_thread, run_in_order
 
-__all__ = ["ENGINES", "Comparison"]
-
-ENGINES = ("auto", "dense", "low-rank")
+__all__ = ["Comparison"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-
-# Products of eigenvectors held at a time by every thread, and the largest side of a tile.
-_TILE_NUMBERS, _TILE = 1_000_000, 128
 
 # Given pairs that are worth a thread.
 _RUN = 16_384
@@ -54,44 +49,15 @@ _ROW_NUMBERS = 4_000_000
 # the points are more numbers than that, as many as these: fewer pieces make fewer Gaussians again.
 _PIECE_PAIRS, _PIECE_NUMBERS = 1_000_000, 16_000_000
 
-# Features up to which Gaussians are compared in all dimensions: a pair takes a minute there.
-_MOST_FEATURES = 4000
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """One divergence, and how it is computed for many pairs.
-
-    Attributes
-    ----------
-    divergence : Divergence
-    engine : {"auto", "dense", "low-rank"}
-        "auto": whichever costs less.
-    n_jobs : int or None
-    verbose : int
-    """
-
-    divergence: Divergence
-    engine: str = "auto"
-    n_jobs: int | None = None
-    verbose: int = 0
+class Comparison(PairComputer):
+    """One divergence of many pairs: of all, of given ones, or of the nearest of each."""
 
     def matrix(self, P: Gaussians, Q: Gaussians | None = None) -> NDArray:
         """Divergences of all pairs, shape (len(P), len(Q)); of P with itself where Q is None."""
-        P, Q, within, unit = self._ready(P, Q)
-        mirrored = within and self.divergence.symmetric
-        out = np.zeros((len(P), len(Q)))
-
-        def fill(tile: tuple[slice, slice]) -> None:
-            rows, columns = tile
-            out[tile] = self._tile(P[rows], Q[columns], upper=mirrored and rows == columns)
-
-        every = tiles(len(P), len(Q), self._side(P), mirrored)
-        with stage("divergences", len(every), self.verbose) as tell:
-            self._run(fill, every, tell)
-        if within and not mirrored:
-            np.fill_diagonal(out, 0.0)
-        return self._finished(out + out.T if mirrored else out, unit)
+        ready = self._ready(P, Q)
+        values = self._placed(self._n_pairs(ready))._all_values(ready)
+        return self._finished(values, ready.unit)
 
     def pairs(self, P: Gaussians, Q: Gaussians | None, first: NDArray, second: NDArray) -> NDArray:
         """Divergences of P[first] and Q[second], pair by pair; of two P where Q is None.
@@ -99,7 +65,7 @@ class Comparison:
         Pairs of the same `first` should stand together. Where Q is None they need not: each is
         computed once however often it comes, and that of a point with itself is exactly 0.
         """
-        ready, values = self._ready(P, Q), np.empty(len(first))
+        here, ready, values = self._placed(len(first)), self._ready(P, Q), np.empty(len(first))
         P, Q, *_ = ready
 
         def has_room(part: slice) -> bool:
@@ -110,10 +76,10 @@ class Comparison:
                 G.is_stored or n_distinct(len(G), at[part]) <= _most_made(G) for G, at in sides
             )
 
-        with stage("divergences", len(first), self.verbose) as tell:
+        with stage(here.place.told, len(first), self.verbose) as tell:
             for part in halved(slices(len(first), _PIECE_PAIRS), has_room):
                 told = in_shares(tell, part.stop - part.start)
-                values[part] = self._values_of_pairs(ready, first[part], second[part], told)
+                values[part] = here._values_of_pairs(ready, first[part], second[part], told)
         return self._finished(values, ready.unit)
 
     def nearest(
@@ -126,10 +92,10 @@ class Comparison:
         """
         ready = self._ready(P, Q)
         if among is None:
-            positions, values = self._nearest_of_all(ready, k)
+            found, values = self._placed(self._n_pairs(ready))._nearest_of_all(ready, k)
         else:
-            positions, values = self._nearest_of(ready, k, among)
-        return positions, self._finished(values, ready.unit)
+            found, values = self._placed(among.size)._nearest_of(ready, k, among)
+        return found, self._finished(values, ready.unit)
 
     def nearest_of_groups(
         self, P: Gaussians, Q: Gaussians, starts: NDArray
@@ -138,59 +104,83 @@ class Comparison:
 
         Groups stand together and begin at `starts`. Never all pairs at once.
         """
-        P, Q, *_ = self._ready(P, Q)
+        ready = self._ready(P, Q)
+        here, P, Q = self._placed(self._n_pairs(ready)), ready.P, ready.Q
         groups = [slice(*ends) for ends in neighboring([*starts, len(Q)])]
 
         def search(rows: slice) -> tuple[NDArray, NDArray, NDArray]:
-            block = self._block(P[rows], Q)
+            block = here._block(P[rows], Q)
             lowest = block.min(axis=0)
             second = np.array([group.start + lowest[group].argmin() for group in groups])
             return rows.start + block[:, second].argmin(axis=0), second, lowest[second]
 
-        tasks = slices(len(P), self._rows(P, Q))
+        tasks = slices(len(P), here._rows(P, Q))
         with stage("edges between components", len(tasks), self.verbose) as tell:
-            found = self._run(search, tasks, tell)
+            found = here._run(search, tasks, tell)
         first, second, values = (np.stack(part) for part in zip(*found, strict=True))
         best = values.argmin(axis=0), np.arange(len(groups))
         return first[best], second[best]
 
     # ------------------------------------------------------- values that are not finished yet
 
+    def _all_values(self, ready: Ready) -> NDArray:
+        P, Q, within, _ = ready
+        mirrored = within and self.divergence.symmetric
+        out = np.empty((len(P), len(Q)))
+
+        def fill(tile: tuple[slice, slice]) -> None:
+            rows, columns = tile
+            is_own = mirrored and rows == columns
+            values = on_host(self.tile(P[rows], Q[columns], upper=is_own))
+            out[tile] = values + values.T if is_own else values
+            if mirrored and not is_own:
+                out[columns, rows] = values.T
+
+        every = tiles(len(P), len(Q), self.side(P), mirrored)
+        with stage(self.place.told, len(every), self.verbose) as tell:
+            self._run(fill, every, tell)
+        if within and not mirrored:
+            np.fill_diagonal(out, 0.0)
+        return out
+
     def _nearest_of_all(self, ready: Ready, k: int) -> tuple[NDArray, NDArray]:
         P, Q, within, _ = ready
-        mirrored, side = within and self.divergence.symmetric, self._side(P)
-        positions = np.full((len(P), k), len(Q), dtype=np.intp)
-        values = np.full((len(P), k), np.inf)
+        mirrored, side = within and self.divergence.symmetric, self.side(P)
+        found = np.full((len(P), k), len(Q), dtype=np.intp), np.full((len(P), k), np.inf)
 
-        def compare(tile: tuple[slice, slice]) -> NDArray:
-            block = self._tile(P[tile[0]], Q[tile[1]], upper=False)
-            if within and tile[0] == tile[1]:
-                np.fill_diagonal(block, np.inf)
-            return block
+        def compare(tile: tuple[slice, slice]) -> list[tuple[slice, NDArray, NDArray]]:
+            rows, columns = tile
+            block = self.tile(P[rows], Q[columns], upper=False)
+            if within and rows == columns:
+                every = positions(block)
+                block[every, every] = np.inf
+            sides = [(rows, columns, block)]
+            if mirrored and rows != columns:
+                sides.append((columns, rows, block.T))
+            return [(mine, *smallest(values, k, others.start)) for mine, others, values in sides]
 
         every = tiles(len(P), len(Q), side, mirrored)
         with (
-            stage("divergences", len(every), self.verbose) as tell,
-            closing(self._results(compare, every)) as blocks,
+            stage(self.place.told, len(every), self.verbose) as tell,
+            closing(self._results(compare, every)) as results,
         ):
-            for (rows, columns), block in zip(every, blocks, strict=True):
-                keep_best(positions[rows], values[rows], columns.start, block)
-                if mirrored and rows != columns:
-                    keep_best(positions[columns], values[columns], rows.start, block.T)
+            for result in results:
+                for rows, among, values in result:
+                    keep_best(found[0][rows], found[1][rows], among, values)
                 tell(1)
-        return positions, values
+        return found
 
     def _nearest_of(self, ready: Ready, k: int, among: NDArray) -> tuple[NDArray, NDArray]:
         """The nearest of given positions, some points at a time, near ones together."""
-        positions = np.empty((len(ready.P), k), dtype=among.dtype)
+        nearest = np.empty((len(ready.P), k), dtype=among.dtype)
         values = np.empty((len(ready.P), k))
-        with stage("divergences", len(ready.P), self.verbose) as tell:
+        with stage(self.place.told, len(ready.P), self.verbose) as tell:
             for rows in self._pieces(ready, among):
                 first = np.repeat(rows, among.shape[1])
                 told = in_shares(tell, len(rows))
                 found = self._values_of_pairs(ready, first, among[rows].ravel(), told)
-                positions[rows], values[rows] = best(among[rows], found.reshape(len(rows), -1), k)
-        return positions, values
+                nearest[rows], values[rows] = best(among[rows], found.reshape(len(rows), -1), k)
+        return nearest, values
 
     def _pieces(self, ready: Ready, among: NDArray) -> Iterator[NDArray]:
         """Rows to be compared at a time: not more pairs, and Gaussians made, than have room."""
@@ -228,11 +218,14 @@ class Comparison:
     ) -> NDArray:
         """Values of pairs, those of the same `first` together."""
         out, rank = np.empty(len(first)), max(P.rank, Q.rank)
-        if self.divergence.pairs is not None and not self._adds_directions(P, rank):
+        if self.place.in_batches:
+            P, Q = self.sent(P, Q)
+            compare, tasks = self.one_batch, slices(len(first), max(1, self.side(P) ** 2))
+        elif self.divergence.pairs is not None and not self.adds_directions(P, rank):
             P, Q = P.of_rank(rank), Q.of_rank(rank)
-            compare, tasks = self._some_pairs, slices(len(first), _RUN)
+            compare, tasks = self.some_pairs, slices(len(first), _RUN)
         else:
-            compare, tasks = self._one_with_others, runs(first, max(1, self._side(P) ** 2))
+            compare, tasks = self.one_with_others, runs(first, max(1, self.side(P) ** 2))
 
         def fill(part: slice) -> None:
             out[part] = compare(P, Q, first[part], second[part])
@@ -240,41 +233,12 @@ class Comparison:
         self._run(fill, tasks, lambda more: tell(more / len(tasks)))
         return out
 
-    def _some_pairs(
-        self, P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray
-    ) -> NDArray:
-        assert self.divergence.pairs is not None
-        values = self.divergence.pairs(P, Q, first, second)
-        near = np.flatnonzero(may_be_twins(values))
-        values[near[are_twins(P, Q, first[near], second[near])]] = 0.0
-        return values
-
-    def _one_with_others(
-        self, P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray
-    ) -> NDArray:
-        return self._tile(P[first[:1]], Q[second], upper=False)[0]
-
     def _block(self, P: LocalGaussians, Q: Gaussians) -> NDArray:
         """Values of all pairs of few P and many Q."""
         block = np.empty((len(P), len(Q)))
-        for columns in slices(len(Q), self._side(P)):
-            block[:, columns] = self._tile(P, Q[columns], upper=False)
+        for columns in slices(len(Q), self.side(P)):
+            block[:, columns] = on_host(self.tile(P, Q[columns], upper=False))
         return block
-
-    def _tile(self, P: LocalGaussians, Q: LocalGaussians, upper: bool) -> NDArray:
-        """Values of all pairs of a tile, or of those above its diagonal (0 elsewhere)."""
-        rank = max(P.rank, Q.rank)  # neighborhoods of a radius differ
-        if self._is_dense(P, rank):
-            P, Q = P.complete(), Q.complete()
-        else:
-            P, Q = P.of_rank(rank), Q.of_rank(rank)
-        values = self.divergence.tile(P, Q, upper)
-        if upper:
-            values = np.triu(values, 1)
-        i, j = np.nonzero(may_be_twins(values))
-        equal = are_twins(P, Q, i, j)
-        values[i[equal], j[equal]] = 0.0
-        return values
 
     def _finished(self, values: NDArray, unit: float) -> NDArray:
         """The divergences themselves, in the units of X."""
@@ -298,58 +262,28 @@ class Comparison:
         self, work: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> Generator[Result, None, None]:
         with one_library_thread():
-            yield from run_in_order(work, tasks, effective_n_threads(self.n_jobs))
+            yield from run_in_order(work, tasks, self.place.n_threads(self.n_jobs))
+
+    def _placed(self, n_pairs: int) -> "Comparison":
+        """The comparison of so many pairs where it pays, or is asked for."""
+        place = choose_place(self.engine, self.divergence, n_pairs)
+        return replace(self, place=place, engine="auto" if place.in_batches else self.engine)
+
+    def _n_pairs(self, ready: Ready) -> int:
+        """Of all pairs those that are computed."""
+        n_pairs = len(ready.P) * len(ready.Q)
+        return n_pairs // 2 if ready.within and self.divergence.symmetric else n_pairs
 
     def _ready(self, P: Gaussians, Q: Gaussians | None) -> Ready:
         """Both in units that suit them; P twice where Q is None."""
-        self._check_room(P)
+        self.check_room(P)
         unit = common_unit(P, P if Q is None else Q)
         P = P.in_units_of(unit)
         return Ready(P, P if Q is None else Q.in_units_of(unit), Q is None, unit)
 
-    def _check_room(self, P: Gaussians) -> None:
-        """Refuse comparisons in too many dimensions."""
-        d = P.n_features
-        if d > _MOST_FEATURES and self._is_dense(P, P.rank):
-            raise ValueError(
-                f"{d} features, at most {_MOST_FEATURES} where Gaussians are compared in all "
-                f"dimensions: {8e-9 * d**2:.2g} GB for each of them and {float(d) ** 3:.0e} "
-                "operations for each pair. Reduce the features, for example with "
-                'sklearn.decomposition.PCA; or use engine="auto", fewer neighbors, and another '
-                'covariance than "shrunk-diagonal".'
-            )
-
-    def _is_dense(self, P: Gaussians, rank: int) -> bool:
-        """Whether frames need all directions."""
-        if self.engine == "low-rank" and P.has_diagonal:
-            raise ValueError(
-                'engine="low-rank" needs covariances of low rank plus a multiple of the identity, '
-                'and covariance="shrunk-diagonal" has other ones. Use engine="auto".'
-            )
-        if P.has_diagonal or rank == P.n_features:
-            return True
-        fits = self.divergence.takes(rank, P.n_features)
-        if self.engine == "low-rank" and not fits:
-            n_frames = self.divergence.n_frames
-            raise ValueError(
-                f'engine="low-rank" needs at least {n_frames * rank} features, {n_frames} times '
-                f'the rank of a local covariance, for divergence="{self.divergence.name}"; there '
-                f'are {P.n_features}. Use engine="auto".'
-            )
-        return self.engine == "dense" or not fits
-
-    def _adds_directions(self, P: Gaussians, rank: int) -> bool:
-        """Whether frames are completed for every tile: all at once have no room."""
-        return self._is_dense(P, rank) and (P.has_diagonal or rank < P.n_features)
-
-    def _side(self, P: Gaussians) -> int:
-        """Points on each side of a tile."""
-        size = P.n_features if self._is_dense(P, P.rank) else P.rank
-        return int(np.clip(np.sqrt(_TILE_NUMBERS) / size, 1, _TILE))
-
     def _rows(self, P: Gaussians, others: Gaussians) -> int:
         """How many P are compared with all others at a time."""
-        return max(1, min(self._side(P), _ROW_NUMBERS // max(1, len(others))))
+        return max(1, min(self.side(P), _ROW_NUMBERS // max(1, len(others))))
 
 
 def _growth(P: Gaussians) -> float:

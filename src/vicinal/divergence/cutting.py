@@ -7,8 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.divergence.gaussians import Tell
+from vicinal.neighborhood import namespace
+from vicinal.neighborhood.arrays import Array, is_numpy, on_host
 
-__all__ = ["best", "halved", "in_shares", "keep_best", "n_distinct", "runs", "slices", "tiles"]
+__all__ = [
+    "best",
+    "halved",
+    "in_shares",
+    "keep_best",
+    "n_distinct",
+    "runs",
+    "slices",
+    "smallest",
+    "tiles",
+]
 
 
 def n_distinct(n: int, *positions: NDArray) -> int:
@@ -36,12 +48,24 @@ def in_shares(tell: Tell, total: int) -> Tell:
     return lambda share: tell(share * total)
 
 
-def keep_best(positions: NDArray, values: NDArray, start: int, block: NDArray) -> None:
-    """Let further columns, the first at `start`, compete for the places in each row."""
-    rows = np.flatnonzero((block <= values[:, -1:]).any(axis=1))
-    columns = np.broadcast_to(np.arange(start, start + block.shape[1]), (len(rows), block.shape[1]))
-    every = np.concatenate([positions[rows], columns], axis=1)
-    found = best(every, np.concatenate([values[rows], block[rows]], axis=1), positions.shape[1])
+def smallest(block: Array, k: int, start: int) -> tuple[NDArray, NDArray]:
+    """Columns, the first at `start`, and values of the k smallest of every row, or of all.
+
+    Equal ones come by position. The block may be anywhere; what is found is on the host.
+    """
+    if is_numpy(block):
+        order = np.argsort(block, axis=1, kind="stable")[:, :k]
+        return start + order, np.take_along_axis(block, order, axis=1)
+    xp = namespace(block)
+    order = xp.argsort(block, axis=1, stable=True)[:, :k]
+    return start + on_host(order), on_host(xp.take_along_axis(block, order, axis=1))
+
+
+def keep_best(positions: NDArray, values: NDArray, among: NDArray, others: NDArray) -> None:
+    """Let further positions, with their values, compete for the places in each row."""
+    rows = np.flatnonzero((others <= values[:, -1:]).any(axis=1))
+    every = np.concatenate([positions[rows], among[rows]], axis=1)
+    found = best(every, np.concatenate([values[rows], others[rows]], axis=1), positions.shape[1])
     positions[rows], values[rows] = found
 
 

@@ -7,10 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from vicinal.divergence import kernels
+from vicinal.divergence import equations
+from vicinal.divergence.equations import Batch, Equation, numbers_of_a_pair
 from vicinal.divergence.gaussians import LocalGaussians
-from vicinal.divergence.kernels import Frames
+from vicinal.divergence.shared_numbers import (
+    BHATTACHARYYA,
+    BHATTACHARYYA_RIEMANN,
+    JEFFREYS_RIEMANN,
+    RIEMANN,
+    Frames,
+)
 from vicinal.inputs.checks import check_choice
+from vicinal.neighborhood.arrays import Array
 
 __all__ = ["DIVERGENCES", "Divergence", "check_symmetric", "divergence_named"]
 
@@ -59,6 +67,9 @@ class Divergence:
         How many frames are joined to compute a pair of Gaussians of low rank q: ``n_frames * q``
         directions must fit into the space, otherwise all directions are given. 1 where each
         Gaussian is looked at in its own frame, 2 where it takes the space that both of them span.
+    equation : callable, optional
+        ``equation(batch)`` returns the values of all pairs of a `Batch`, in arrays of its library
+        on its device: for GPUs. None: `tile` alone, on the CPU.
     """
 
     name: str
@@ -71,14 +82,29 @@ class Divergence:
     places: bool = True
     shapes: bool = True
     n_frames: int = 1
+    equation: Equation | None = None
 
     def takes(self, rank: int, n_features: int) -> bool:
         """Whether Gaussians of this rank can be compared without their other directions."""
         return self.n_frames * rank <= n_features
 
+    def in_batch(self, P: LocalGaussians, Q: LocalGaussians, *, is_tile: bool) -> Array:
+        """Values of all pairs, or of those at the same positions, by the equation."""
+        assert self.equation is not None
+        return self.equation(Batch(P, Q, is_tile))
+
+    def batch_numbers(self, rank: int, n_features: int) -> int:
+        """About how many numbers the equation holds for every pair."""
+        return numbers_of_a_pair(rank, n_features, self.n_frames)
+
+
+# Kernels are imported where they are called: who computes elsewhere needs no compiler.
+
 
 def _jeffreys(P: LocalGaussians, Q: LocalGaussians, upper: bool) -> NDArray:
     """Jeffreys divergence (eq. 7)."""
+    from vicinal.divergence import kernels
+
     out = np.zeros((len(P), len(Q)))
     kernels.jeffreys_tile(_frames(P), _frames(Q), _products(P, Q), upper, out)
     return out
@@ -88,6 +114,8 @@ def _jeffreys_pairs(
     P: LocalGaussians, Q: LocalGaussians, first: NDArray, second: NDArray
 ) -> NDArray:
     """Jeffreys divergence (eq. 7) of given pairs."""
+    from vicinal.divergence import kernels
+
     out = np.empty(len(first))
     kernels.jeffreys_pairs(_frames(P), _frames(Q), first, second, out)
     return out
@@ -97,6 +125,8 @@ def _joint(which: int) -> Tile:
     """Divergences (eq. 8 to 10) that are computed in the space that two frames span."""
 
     def tile(P: LocalGaussians, Q: LocalGaussians, upper: bool) -> NDArray:
+        from vicinal.divergence import kernels
+
         out = np.zeros((len(P), len(Q)))
         kernels.joint_tile(_frames(P), _frames(Q), _products(P, Q), upper, which, out)
         return out
@@ -135,13 +165,39 @@ def _products(P: LocalGaussians, Q: LocalGaussians) -> NDArray:
 DIVERGENCES: dict[str, Divergence] = {
     divergence.name: divergence
     for divergence in (
-        Divergence("jeffreys", _jeffreys, _jeffreys_pairs, squared=True),
-        Divergence("bhattacharyya", _joint(kernels.BHATTACHARYYA), squared=True, n_frames=2),
-        Divergence("hellinger", _joint(kernels.BHATTACHARYYA), finish=_hellinger, n_frames=2),
-        Divergence("jeffreys-riemann", _joint(kernels.JEFFREYS_RIEMANN), n_frames=2),
-        Divergence("bhattacharyya-riemann", _joint(kernels.BHATTACHARYYA_RIEMANN), n_frames=2),
-        Divergence("riemann", _joint(kernels.RIEMANN), places=False, n_frames=2),
-        Divergence("euclidean", _euclidean, degree=1, shapes=False),
+        Divergence(
+            "jeffreys", _jeffreys, _jeffreys_pairs, squared=True, equation=equations.jeffreys
+        ),
+        Divergence(
+            "bhattacharyya",
+            _joint(BHATTACHARYYA),
+            squared=True,
+            n_frames=2,
+            equation=equations.bhattacharyya,
+        ),
+        Divergence(
+            "hellinger",
+            _joint(BHATTACHARYYA),
+            finish=_hellinger,
+            n_frames=2,
+            equation=equations.bhattacharyya,
+        ),
+        Divergence(
+            "jeffreys-riemann",
+            _joint(JEFFREYS_RIEMANN),
+            n_frames=2,
+            equation=equations.jeffreys_riemann,
+        ),
+        Divergence(
+            "bhattacharyya-riemann",
+            _joint(BHATTACHARYYA_RIEMANN),
+            n_frames=2,
+            equation=equations.bhattacharyya_riemann,
+        ),
+        Divergence(
+            "riemann", _joint(RIEMANN), places=False, n_frames=2, equation=equations.riemann
+        ),
+        Divergence("euclidean", _euclidean, degree=1, shapes=False, equation=equations.euclidean),
     )
 }
 

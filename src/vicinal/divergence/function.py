@@ -8,18 +8,22 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
 from vicinal.divergence.comparison import Comparison
+from vicinal.divergence.computer import ENGINES
 from vicinal.divergence.divergences import divergence_named
 from vicinal.divergence.limits import check_room, in_precision
 from vicinal.divergence.local import LocalModel
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.divergence.space import check_all_pairs, without_shapes
+from vicinal.inputs.checks import check_choice
 from vicinal.inputs.pairs import check_positions
+from vicinal.inputs.tensors import function_in_kind
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["local_gaussians", "paired", "pairwise"]
 
 
+@function_in_kind
 @on_own_threads
 def local_gaussians(
     X: ArrayLike, n_neighbors: int = 10, gamma: float | str = "auto", covariance: str = "ridge"
@@ -67,6 +71,7 @@ def pairwise(
     gamma: float | str = "auto",
     divergence: str = "jeffreys",
     covariance: str = "ridge",
+    engine: str = "auto",
     n_jobs: int | None = None,
 ) -> NDArray:
     """Divergences between the Gaussians around points.
@@ -81,6 +86,7 @@ def pairwise(
     gamma : "auto" or float, default="auto"
     divergence : str, default="jeffreys"
     covariance : str, default="ridge"
+    engine : {"auto", "dense", "low-rank", "cuda"}, default="auto"
         These as for `DivergenceNeighbors`.
     n_jobs : int, optional
 
@@ -102,6 +108,7 @@ def pairwise(
         divergence=divergence,
         covariance=covariance,
         n_graph_neighbors=None,
+        engine=engine,
         n_jobs=n_jobs,
     )
     if Y is None:
@@ -110,6 +117,7 @@ def pairwise(
     return model.fit(Y).transform(X)
 
 
+@function_in_kind
 @on_own_threads
 def paired(
     X: ArrayLike,
@@ -119,6 +127,7 @@ def paired(
     gamma: float | str = "auto",
     divergence: str = "jeffreys",
     covariance: str = "ridge",
+    engine: str = "auto",
     n_jobs: int | None = None,
 ) -> NDArray:
     """Divergences of given pairs of points only.
@@ -132,6 +141,7 @@ def paired(
     gamma : "auto" or float, default="auto"
     divergence : str, default="jeffreys"
     covariance : str, default="ridge"
+    engine : {"auto", "dense", "low-rank", "cuda"}, default="auto"
         These as for `DivergenceNeighbors`.
     n_jobs : int, optional
 
@@ -149,7 +159,8 @@ def paired(
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
     check_units(points)
     first, second = check_positions(pairs, len(points)).T
-    comparison = Comparison(divergence_named(divergence), n_jobs=n_jobs)
+    check_choice("engine", engine, ENGINES)
+    comparison = Comparison(divergence_named(divergence), engine, n_jobs)
     model = LocalModel(n_neighbors, covariance=covariance, gamma=gamma, n_jobs=n_jobs)
     model.check(len(points))
     shaped = comparison.divergence.shapes

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.divergence.covariance import COVARIANCES, Relative, Spectrum, estimated
+from vicinal.divergence.orthogonal import complement
+from vicinal.neighborhood import namespace
+from vicinal.neighborhood.arrays import Array, is_numpy
 from vicinal.neighborhood.threads import (
     effective_n_threads,
     one_library_thread,
@@ -70,24 +73,26 @@ class Neighborhoods(NamedTuple):
 class LocalGaussians:
     """Gaussians with covariances Vᵀ diag(values - rest) V + rest I, stored as that.
 
+    In arrays of one library, on one device.
+
     Attributes
     ----------
-    means : ndarray of shape (n, d)
-    vectors : ndarray of shape (n, q, d)
+    means : array of shape (n, d)
+    vectors : array of shape (n, q, d)
         Orthonormal rows; q is the size of a neighborhood, or d where that is less.
-    values : ndarray of shape (n, q)
+    values : array of shape (n, q)
         Eigenvalues of these directions.
-    rest : ndarray of shape (n,)
+    rest : array of shape (n,)
         Eigenvalue of all others.
-    diagonal : ndarray of shape (n, d) or None
+    diagonal : array of shape (n, d) or None
         To be added to the diagonal; `vectors` are then no eigenvectors.
     """
 
-    means: NDArray
-    vectors: NDArray
-    values: NDArray
-    rest: NDArray
-    diagonal: NDArray | None = None
+    means: Array
+    vectors: Array
+    values: Array
+    rest: Array
+    diagonal: Array | None = None
 
     def __len__(self) -> int:
         return len(self.means)
@@ -102,7 +107,7 @@ class LocalGaussians:
         """Number of directions with an eigenvalue of their own, q."""
         return int(self.vectors.shape[1])
 
-    def __getitem__(self, rows: slice | NDArray) -> "LocalGaussians":
+    def __getitem__(self, rows: slice | Array) -> "LocalGaussians":
         return LocalGaussians(
             self.means[rows],
             self.vectors[rows],
@@ -159,11 +164,16 @@ class LocalGaussians:
             None if self.diagonal is None else self.diagonal / square,
         )
 
-    def covariances(self) -> NDArray:
+    def map(self, send: Callable[[Array], Array]) -> "LocalGaussians":
+        """These Gaussians with other arrays for each, of another library or on a device."""
+        sent = {name: None if part is None else send(part) for name, part in vars(self).items()}
+        return LocalGaussians(**sent)
+
+    def covariances(self) -> Array:
         """All covariances as matrices, shape (n, d, d)."""
         weighted = self.vectors * (self.values - self.rest[:, None])[:, :, None]
-        out = np.swapaxes(weighted, 1, 2) @ self.vectors
-        every = np.arange(self.n_features)
+        out = weighted.swapaxes(1, 2) @ self.vectors
+        every = list(range(self.n_features))
         out[:, every, every] += self.rest[:, None]
         if self.diagonal is not None:
             out[:, every, every] += self.diagonal
@@ -172,21 +182,20 @@ class LocalGaussians:
     def complete(self) -> "LocalGaussians":
         """These Gaussians with all eigenvectors, n × d × d numbers."""
         if self.diagonal is not None:
-            values, vectors = np.linalg.eigh(self.covariances())
+            values, vectors = namespace(self.means).linalg.eigh(self.covariances())
             return LocalGaussians(self.means, _rows(vectors), values, self.rest)
         return self.of_rank(self.n_features)
 
     def of_rank(self, rank: int) -> "LocalGaussians":
         """These Gaussians with more eigenvectors, of the directions of equal eigenvalue."""
-        if rank == self.rank:
+        n_more = rank - self.rank
+        if n_more == 0:
             return self
-        # Columns of zeros get directions orthogonal to all others, and no more than are asked for.
-        columns = np.zeros((len(self), self.n_features, rank))
-        columns[:, :, : self.rank] = np.swapaxes(self.vectors, 1, 2)
-        whole, _ = np.linalg.qr(columns)
-        vectors = np.concatenate([self.vectors, _rows(whole)[:, self.rank :]], axis=1)
-        more = np.broadcast_to(self.rest[:, None], (len(self), rank - self.rank))
-        values = np.concatenate([self.values, more], axis=1)
+        xp = namespace(self.vectors)
+        others = _rows(complement(self.vectors.swapaxes(1, 2), n_more))
+        vectors = xp.concatenate([self.vectors, others], axis=1)
+        more = xp.broadcast_to(self.rest[:, None], (len(self), n_more))
+        values = xp.concatenate([self.values, more], axis=1)
         return LocalGaussians(self.means, vectors, values, self.rest)
 
 
@@ -316,14 +325,14 @@ def gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> Loc
     return LocalGaussians(**whole)
 
 
-def may_be_twins(values: NDArray) -> NDArray:
+def may_be_twins(values: Array) -> Array:
     """Which divergences are so small that they may be rounding errors of none."""
     return (values > 0) & (values < _NEARLY_NOTHING)
 
 
-def are_twins(P: LocalGaussians, Q: LocalGaussians, i: NDArray, j: NDArray) -> NDArray:
+def are_twins(P: LocalGaussians, Q: LocalGaussians, i: Array, j: Array) -> Array:
     """Whether Gaussians are equal, so that their divergences are rounding errors."""
-    equal = np.zeros(len(i), dtype=bool)
+    equal = i < 0  # none yet
     for part in _blocks(len(i), P.rank * P.n_features):
         a, b = P[i[part]], Q[j[part]]
         equal[part] = (a.means == b.means).all(axis=1) & (a.values == b.values).all(axis=1)
@@ -337,6 +346,7 @@ def _blocks(n: int, numbers: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def _rows(vectors: NDArray) -> NDArray:
-    """Columns as contiguous rows."""
-    return np.ascontiguousarray(np.swapaxes(vectors, 1, 2))
+def _rows(vectors: Array) -> Array:
+    """Columns as rows, NumPy's contiguous, as kernels read them."""
+    rows = vectors.swapaxes(1, 2)
+    return np.ascontiguousarray(rows) if is_numpy(rows) else rows

@@ -12,47 +12,18 @@ entry of K is as small as it should be.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vicinal.compiling.decorators import kernel
-
-BHATTACHARYYA, JEFFREYS_RIEMANN, BHATTACHARYYA_RIEMANN, RIEMANN = range(4)
-
-# A direction less than this outside of a frame is looked at itself: 1 - Σ B² has lost its digits.
-_NEARLY_INSIDE = 1e-4
-
-# Residuals of unit vectors below this are rounding errors.
-_NOTHING = 1e-14
-
-# Where half the squared norm of K is below this, det H is so near 1 that its logarithm is not
-# known well.
-_NEAR = 1e-2
-
-
-class Frames(NamedTuple):
-    """Gaussians, as kernels read them.
-
-    Attributes
-    ----------
-    means : ndarray of shape (n, d)
-    vectors : ndarray of shape (n, q, d)
-        Orthonormal rows f_a.
-    values : ndarray of shape (n, q)
-        v_a.
-    scales : ndarray of shape (n, q)
-        1 / √v_a.
-    rest : ndarray of shape (n,)
-        ρ; of no meaning where q = d.
-    """
-
-    means: NDArray
-    vectors: NDArray
-    values: NDArray
-    scales: NDArray
-    rest: NDArray
+from vicinal.divergence.shared_numbers import (
+    BHATTACHARYYA,
+    BHATTACHARYYA_RIEMANN,
+    JEFFREYS_RIEMANN,
+    NEAR,
+    NEARLY_INSIDE,
+    NOTHING,
+)
 
 
 @kernel(error_model="numpy")
@@ -151,7 +122,7 @@ def joint_tile(P, Q, products, upper, which, out):
             size = _compare(B, v_i, v_j, s_i, s_j, K, H) + (d - k) * unlike
             if which == BHATTACHARYYA:  # eq. 8
                 square, log_determinant = _eliminate(H, u_i * s_i, u_j * s_j)
-                if size < 2.0 * _NEAR:
+                if size < 2.0 * NEAR:
                     log_determinant = _log_determinant_near(K)
                 log_determinant += 0.5 * (d - k) * math.log1p(0.25 * unlike)
                 value = 0.125 * max(square + outside, 0.0) + 0.5 * max(log_determinant, 0.0)
@@ -220,14 +191,14 @@ def _trace(P, Q, i, j, products, left):
         inside += row
         if q < d:
             weight = 1.0 - row
-            if weight < _NEARLY_INSIDE:
+            if weight < NEARLY_INSIDE:
                 weight = _outside(P.vectors[i, b], products[b], Q.vectors[j], left)
             total += weight * _unlike(v, Q.rest[j])
     if q == d:
         return total
     for a in range(q):
         weight = 1.0 - columns[a]
-        if weight < _NEARLY_INSIDE:
+        if weight < NEARLY_INSIDE:
             weight = _outside(Q.vectors[j, a], products[:, a].copy(), P.vectors[i], left)
         total += weight * _unlike(Q.values[j, a], P.rest[i])
     # Directions outside of both frames.
@@ -281,8 +252,8 @@ def _join(P, Q, i, j, u, B, residual, u_j):
             norm += residual[a, t] * residual[a, t]
         norm = math.sqrt(norm)
         # A direction that is not there may stand for any other one outside of both frames.
-        scale = 1.0 / norm if norm > _NOTHING else 0.0
-        B[q + a, a] = norm if norm > _NOTHING else 0.0
+        scale = 1.0 / norm if norm > NOTHING else 0.0
+        B[q + a, a] = norm if norm > NOTHING else 0.0
         along = 0.0
         for t in range(d):
             residual[a, t] *= scale

@@ -10,7 +10,8 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from vicinal.divergence.comparison import ENGINES, Comparison
+from vicinal.divergence.comparison import Comparison
+from vicinal.divergence.computer import ENGINES
 from vicinal.divergence.covariance import Relative
 from vicinal.divergence.divergences import divergence_named
 from vicinal.divergence.graph import with_lengths
@@ -28,11 +29,13 @@ from vicinal.divergence.space import (
     check_all_pairs,
     without_shapes,
 )
+from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import as_it_was
 from vicinal.inputs.checks import check_choice, check_count, check_flag
 from vicinal.inputs.nearest import nearest
 from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
+from vicinal.neighborhood.gpu import device_for_cuda, is_usable
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 
@@ -119,9 +122,13 @@ class DivergenceNeighbors(
         only, a few hundredths of all, and finds 0.9 and more of the nearest where
         data have a shape; of noise in many dimensions it finds few. "auto": exact up
         to 50 000 points (or as many pairs of new and training points).
-    engine : {"auto", "dense", "low-rank"}, default="auto"
-        Whether pairs are compared in all dimensions, or in those that their
-        neighborhoods span, whichever costs less. The numbers are the same.
+    engine : {"auto", "dense", "low-rank", "cuda"}, default="auto"
+        "dense", "low-rank": on the CPU, pairs are compared in all dimensions, or in
+        those that their neighborhoods span. "cuda": on a GPU (extra `gpu`), in
+        batches; neighborhoods and their Gaussians are made on the CPU. "auto":
+        whichever of the first two costs less, on a GPU if tensors are there, or if
+        there is one and at least ten million pairs are compared. All in double
+        precision: the numbers are the same but for rounding.
     n_jobs : int, optional
         Number of threads. None: all cores.
     verbose : int, default=0
@@ -418,7 +425,8 @@ class DivergenceNeighbors(
         divergence_named(self.divergence)
         self._check_size()
         _local_model(self.get_params(deep=False) | {"n_neighbors": 1}, self).check(n_samples)
-        check_choice("engine", self.engine, ENGINES)
+        if check_choice("engine", self.engine, ENGINES) == "cuda":
+            device_for_cuda()  # or says what is missing
         check_flag("square_root", self.square_root)
         others = " (number of other points)"
         k, c = self.n_graph_neighbors, self.n_candidates
@@ -485,11 +493,26 @@ def space_of(model: DivergenceNeighbors, given: Divergences | None = None) -> Sp
         model.gaussians_,
         local,
         Comparison(
-            divergence_named(params["divergence"]), params["engine"], model.n_jobs, model.verbose
+            divergence_named(params["divergence"]),
+            _engine_here(params["engine"]),
+            model.n_jobs,
+            model.verbose,
         ),
         params["n_graph_neighbors"],
         params["n_candidates"],
     )
+
+
+def _engine_here(name: str) -> str:
+    """The engine of a fit, for new points: a GPU only where there is one."""
+    if name != "cuda" or is_usable():
+        return name
+    warn_user(
+        "The model was fitted with engine='cuda', and there is no CUDA device here: divergences "
+        "are computed on the CPU.",
+        UserWarning,
+    )
+    return "auto"
 
 
 def _local_model(params: dict[str, Any], model: DivergenceNeighbors) -> LocalModel:

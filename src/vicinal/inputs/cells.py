@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.neighborhood.kernels.selection import keep_smallest
 from vicinal.neighborhood.threads import current_n_threads, effective_n_threads, run_in_order
 
 __all__ = ["in_cells", "nearly_nearest"]
@@ -164,7 +163,7 @@ def _look(search: _Search, queries: NDArray, own: NDArray | None, k: int) -> NDA
     for places in _looked_through(search, queries, center):
         keys = search.keys.points[places] - center
         block = _without_own_norms(queries, keys, _norms(keys))
-        keep_smallest(block, places, own, positions, values)
+        _keep_smallest(block, places, own, positions, values)
     order = np.lexsort((positions, values), axis=1)
     return np.take_along_axis(positions, order, axis=1)
 
@@ -185,9 +184,16 @@ def _by_votes(search: _Search, queries: NDArray, center: NDArray) -> NDArray:
     block = _without_own_norms(voters, search.voted, search.voted_norms)
     votes = np.zeros((len(voters), min(_VOTES, len(search.voted))), dtype=np.int64)
     values = np.full(votes.shape, np.inf, dtype=np.float32)
-    keep_smallest(block, np.arange(len(search.voted)), np.full(len(voters), -1), votes, values)
+    _keep_smallest(block, np.arange(len(search.voted)), np.full(len(voters), -1), votes, values)
     counts = np.bincount(search.voted_cells[votes.ravel()], minlength=len(search.keys))
     return np.lexsort((_norms(search.centers - center), -counts))
+
+
+def _keep_smallest(*arrays: NDArray) -> None:
+    """The kernel of that name: the compiler is loaded when it is needed."""
+    from vicinal.neighborhood.kernels.selection import keep_smallest
+
+    keep_smallest(*arrays)
 
 
 def _without_own_norms(queries: NDArray, keys: NDArray, norms: NDArray) -> NDArray:

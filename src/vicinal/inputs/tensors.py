@@ -16,7 +16,7 @@ from sklearn import get_config
 from vicinal.neighborhood.arrays import Array, device_of, namespace, on_host, placed_like
 from vicinal.neighborhood.devices import data_on
 
-__all__ = ["answers_in_kind", "computes_in_place", "float_dtypes"]
+__all__ = ["answers_in_kind", "computes_in_place", "float_dtypes", "function_in_kind"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -39,6 +39,21 @@ def computes_in_place(method: Function) -> Function:
     Points in the memory of the host it sees as NumPy's arrays, all the same.
     """
     return _adapted(method, lambda value: value if _is_on_device(value) else _as_numpy(value))
+
+
+def function_in_kind(function: Function) -> Function:
+    """A function whose first argument is points, and that answers tensors with tensors."""
+
+    def without_self(_: None, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    in_kind = answers_in_kind(without_self)
+
+    @wraps(function)
+    def converts(*args: Any, **kwargs: Any) -> Any:
+        return in_kind(None, *args, **kwargs)
+
+    return converts  # type: ignore[return-value]
 
 
 def float_dtypes(X: Any) -> tuple[Any, Any]:

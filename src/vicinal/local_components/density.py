@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.inputs.copies import distinct_points
+from vicinal.inputs.places import in_place
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import each_left_out, log_density
 from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine, Pairs
+from vicinal.neighborhood.arrays import Array, beside, new_zeros
 
 __all__ = ["Density", "ParzenDensity", "gradient_widening"]
 
@@ -41,8 +43,15 @@ class Density(Protocol):
         """Exact draws, shape (n, d)."""
         ...
 
-    def climb(self, X: NDArray, engine: Engine) -> NDArray:
-        """One step of mean shift from each point; the density never falls."""
+    def placed(self, engine: Engine) -> Self:
+        """The density to climb where an engine computes, if it has room there."""
+        ...
+
+    def climb(self, X: Array, engine: Engine) -> Array:
+        """One step of mean shift from each point; the density never falls.
+
+        Points are where the kernels are: see `placed`.
+        """
         ...
 
     def merged(self, most: int, rng: np.random.Generator) -> Self:
@@ -83,10 +92,11 @@ class ParzenDensity:
     mean: NDArray
     shape: KernelShape
 
-    def log_density(self, X: NDArray, engine: Engine) -> NDArray:
+    def log_density(self, X: Array, engine: Engine) -> Array:
         """Logarithm of the density, shape (n,)."""
-        centers = self.points.at(self.points.X - self.mean)
-        return log_density(self.shape, engine, X - self.mean, centers)
+        mean = beside(X, self.mean)
+        centers = self.points.at(self.points.X - mean)
+        return log_density(self.shape, engine, X - mean, centers)
 
     def sample(self, n: int, rng: np.random.RandomState) -> NDArray:
         """A center, moved by a draw from its kernel; around the mean in Gaussian directions."""
@@ -96,10 +106,15 @@ class ParzenDensity:
         noise[:, local] *= self.shape.law.draw_widths(n, rng)
         return self._points(Z + noise)
 
-    def climb(self, X: NDArray, engine: Engine) -> NDArray:
+    def placed(self, engine: Engine) -> Self:
+        """The density with its kernels where an engine computes, if it has room there."""
+        points = self.points.at(self.points.X.astype(np.float64, copy=False))
+        return replace(self, points=in_place(engine, points)[0])
+
+    def climb(self, X: Array, engine: Engine) -> Array:
         """To the mean of the kernels around, and of the Gaussian, which is 0."""
         if self.shape.n_local == 0:
-            return np.tile(self.mean, (len(X), 1))
+            return new_zeros(X, X.shape) + beside(X, self.mean)
         local = slice(self.shape.n_local)
         queries, keys = self._coordinates(X), self._coordinates(self.points.X)
         pairs = Pairs(
@@ -107,9 +122,9 @@ class ParzenDensity:
             keys[:, local] / self.shape.unit,
             key_log_weights=self.points.log_counts,
         )
-        Z = np.zeros_like(queries)
+        Z = new_zeros(queries, queries.shape)
         rows = engine.rows(pairs, self.shape.law).finish()
-        Z[:, local] = self.shape.unit * rows.centroid[0]
+        Z[:, local] = beside(Z, self.shape.unit * rows.centroid[0])
         return self._points(Z)
 
     def merged(self, most: int, rng: np.random.Generator) -> Self:
@@ -148,11 +163,11 @@ class ParzenDensity:
         log_heights = shape.log_normalizer - np.log(self.points.total) + shape.log_gaussian(queries)
         return log_sums + 2.0 * log_heights
 
-    def _coordinates(self, X: NDArray) -> NDArray:
-        return self.shape.coordinates(X - self.mean)
+    def _coordinates(self, X: Array) -> Array:
+        return self.shape.coordinates(X - beside(X, self.mean))
 
-    def _points(self, Z: NDArray) -> NDArray:
-        return self.shape.points(Z) + self.mean
+    def _points(self, Z: Array) -> Array:
+        return self.shape.points(Z) + beside(Z, self.mean)
 
 
 def gradient_widening(n: float, d: int) -> float:

@@ -108,7 +108,7 @@ class LowRankShape(KernelShape):
         """Z = X B, shape (n, d)."""
         return self._function(lambda variances: 1.0 / np.sqrt(variances), X)
 
-    def points(self, Z: NDArray) -> NDArray:
+    def points(self, Z: Array) -> Array:
         """X = Z Fᵀ, shape (n, d)."""
         return self._function(np.sqrt, Z)
 

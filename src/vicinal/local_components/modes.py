@@ -17,7 +17,8 @@ from vicinal.inputs.tensors import answers_in_kind
 from vicinal.local_components.density import Density
 from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.significance import boundary_of, log_floors, merge
-from vicinal.neighborhood import Engine
+from vicinal.neighborhood import Engine, namespace
+from vicinal.neighborhood.arrays import Array, on_host, placed_like, positions
 from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["SIGNIFICANCE", "Modes", "ModesMixin", "find_modes"]
@@ -165,7 +166,7 @@ def find_modes(
     return Modes(centers[chosen], Z, numbers[reached], density.mean, density.shape)
 
 
-def _coordinates(apart: NDArray, shape: KernelShape) -> NDArray:
+def _coordinates(apart: Array, shape: KernelShape) -> Array:
     """Where kernels are round, in the directions that are theirs, shape (n, n_local)."""
     return shape.coordinates(apart)[:, : shape.n_local]
 
@@ -177,16 +178,24 @@ def _climb(
     tell: Callable[[float], None],
     warn: bool,
 ) -> NDArray:
-    """Where mean shift leads from each point; `tell` is told of points that have arrived."""
-    tops, moving = X.copy(), np.arange(len(X))
+    """Where mean shift leads from each point; `tell` is told of points that have arrived.
+
+    They climb where the engine computes, as far as the density can: the host is told how many
+    have arrived.
+    """
+    density = density.placed(engine)
+    tops = placed_like(X.copy(), density.points.X)
+    xp, moving = namespace(tops), positions(tops)
     for _ in range(_MOST_STEPS):
         before = tops[moving]
-        tops[moving] = density.climb(before, engine)
-        step = np.linalg.norm(_coordinates(tops[moving] - before, density.shape), axis=1)
-        tell(int((step <= _STILL).sum()))
-        moving = moving[step > _STILL]
+        after = density.climb(before, engine)
+        tops[moving] = after
+        step = xp.sqrt(xp.square(_coordinates(after - before, density.shape)).sum(axis=1))
+        left = moving[step > _STILL]
+        tell(len(moving) - len(left))
+        moving = left
         if len(moving) == 0:
-            return tops
+            return on_host(tops)
     if warn:
         warnings.warn(
             f"{len(moving)} points still climb after {_MOST_STEPS} steps: the density is very flat "
@@ -194,7 +203,7 @@ def _climb(
             ConvergenceWarning,
             stacklevel=3,
         )
-    return tops
+    return on_host(tops)
 
 
 def _distinct(tops: NDArray, density: Density, engine: Engine) -> tuple[NDArray, NDArray]:

@@ -23,11 +23,19 @@ from numpy.typing import NDArray
 from vicinal.fitting import EM, Validation, few_updates
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.nearest import nearest
+from vicinal.inputs.places import in_place
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import draw_positions, gradient_widening
 from vicinal.local_components.learning import PATIENCE
+from vicinal.local_components.per_point_features import PointKernels, symmetric, upper
 from vicinal.local_components.shapes import KernelShape
-from vicinal.neighborhood import GAUSSIAN, Engine, Pairs
+from vicinal.neighborhood import GAUSSIAN, Engine, namespace
+from vicinal.neighborhood.arrays import (
+    Array,
+    beside,
+    on_host,
+    positions,
+)
 
 __all__ = [
     "PerPointDensity",
@@ -37,12 +45,6 @@ __all__ = [
     "per_point_validation",
 ]
 
-
-# Of an exponent.
-_MOST_ROUNDING = 1e-3
-
-# Length of features, as good as 0, whose inverse is a number all the same.
-_SHORTEST = 1e-100
 
 # How much lower a kernel may be than the highest one, as a logarithm, and still be a number.
 _LEAST_LOG_HEIGHT = 600.0
@@ -55,72 +57,15 @@ _BLOCK_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True)
-class _Kernels:
-    """Kernels with a center and a covariance each, as keys of the shared computation.
-
-    Attributes
-    ----------
-    centers : WeightedPoints
-        With shape (n, d).
-    covariances : ndarray of shape (n, d, d)
-    """
-
-    centers: WeightedPoints
-    covariances: NDArray
-
-    @cached_property
-    def precisions(self) -> NDArray:
-        return np.linalg.inv(self.covariances)
-
-    @cached_property
-    def log_heights(self) -> NDArray:
-        """-½ log |T_j|, shape (n,)."""
-        return -0.5 * np.linalg.slogdet(self.covariances)[1]
-
-    @cached_property
-    def features(self) -> NDArray:
-        """ψ_j: minus P_j u_j, then half of P_j, off-diagonal entries counted twice."""
-        u, P = self.centers.X, self.precisions
-        rows, columns = np.triu_indices(u.shape[1])
-        halves = np.where(rows == columns, 0.5, 1.0) * P[:, rows, columns]
-        return np.hstack([-np.einsum("nij,nj->ni", P, u), halves])
-
-    def log_sums(
-        self, u: NDArray, engine: Engine, own: NDArray | None = None, moments: bool = False
-    ) -> tuple[NDArray, "_Looked"]:
-        """log Σ_j N(u; u_j, T_j) (2π)^(d/2) over the kernels, own ones left out, shape (n,)."""
-        phi, psi = _features(u), self.features
-        alpha = _balance(phi, psi, u.shape[1])
-        log_weights = (
-            self.log_heights
-            - 0.5 * np.einsum("nij,ni,nj->n", self.precisions, self.centers.X, self.centers.X)
-            + 0.25 * np.square(psi / alpha).sum(axis=1)
-            + np.log(self.centers.counts)
-        )
-        pairs = Pairs(alpha * phi, -0.5 * psi / alpha, key_log_weights=log_weights, own=own)
-        rows = engine.rows(pairs, GAUSSIAN, moments=moments).finish()
-        log_sums = rows.log_mass[0] + np.square(alpha * phi).sum(axis=1)
-        return log_sums, _Looked(pairs, rows.log_slope, rows.centroid[0], alpha)
-
-
-@dataclass(frozen=True)
-class _Looked:
-    """What a rows pass leaves for the next one."""
-
-    pairs: Pairs
-    log_slope: NDArray
-    centroid: NDArray
-    alpha: NDArray
-
-
-@dataclass(frozen=True)
 class PerPointProblem:
     """EM for the covariances, in coordinates in which the shared kernels are round.
+
+    Points, prior and parameters are where the engine computes, if it has room.
 
     Attributes
     ----------
     points : WeightedPoints
-    prior : ndarray of shape (n, d, d)
+    prior : array of shape (n, d, d)
         N_j, covariances that those of the kernels are held to.
     strength : float
         How many points the prior counts for: s in the prior
@@ -133,15 +78,20 @@ class PerPointProblem:
     """
 
     points: WeightedPoints
-    prior: NDArray
+    prior: Array
     strength: float
     log_volume: float
     engine: Engine
     copies_count: bool = True
 
-    def step(self, covariances: NDArray) -> tuple[float, NDArray]:
+    @cached_property
+    def total(self) -> float:
+        """Number of points, copies counted."""
+        return float(self.points.total)
+
+    def step(self, covariances: Array) -> tuple[float, Array]:
         """Mean leave-one-out log-likelihood less the penalty, and the next covariances."""
-        kernels = _Kernels(self.points, covariances)
+        kernels = PointKernels(self.points, covariances)
         likelihood, scatter, totals = self._expect(kernels)
         strength = (self.strength * self.points.counts)[:, None, None]
         # T_j = (S_j + s N_j) / (c_j + s)
@@ -153,60 +103,63 @@ class PerPointProblem:
 
         A prior worth one point with τ = 1 keeps the scale of points that all have twins from 0.
         """
-        kernels = _Kernels(self.points, scale * self.prior)
+        d, n, tau = self.points.X.shape[1], self.total, float(scale[0])
+        kernels = PointKernels(self.points, tau * self.prior)
         likelihood, scatter, _ = self._expect(kernels)
-        d, n, tau = self.points.X.shape[1], self.points.total, float(scale[0])
         penalty = 0.5 * d * (np.log(tau) + 1.0 / tau - 1.0) / n
         # Σ_ij λ_ij (u_i - u_j)ᵀ N_j⁻¹ (u_i - u_j)
-        squares = tau * float(np.einsum("nij,nij->", kernels.precisions, scatter))
+        squares = tau * float((kernels.precisions * scatter).sum())
         return likelihood - penalty, np.array([(squares + d) / (n * d + d)])
 
     def scaled(self) -> "PerPointProblem":
         """The problem with the prior at its likeliest scale."""
         scale, _ = few_updates(EM(self.scale_step), np.ones(1), _MOST_SCALE_STEPS, _LEAST_GAIN)
-        return replace(self, prior=scale * self.prior)
+        return replace(self, prior=float(scale[0]) * self.prior)
 
-    def log_likelihood(self, covariances: NDArray) -> float:
+    def log_likelihood(self, covariances: Array) -> float:
         """Mean leave-one-out log-likelihood."""
-        kernels = _Kernels(self.points, covariances)
-        log_others, _ = kernels.log_sums(self.points.X, self.engine, np.arange(len(self.points)))
+        kernels = PointKernels(self.points, covariances)
+        log_others, _ = kernels.log_sums(self.points.X, self.engine, positions(self.points.X))
         return self._mean(self._with_copies(log_others, kernels))
 
-    def _expect(self, kernels: _Kernels) -> tuple[float, NDArray, NDArray]:
+    def _expect(self, kernels: PointKernels) -> tuple[float, Array, Array]:
         """Likelihood, scatters S_j (n, d, d) and sums c_j (n,) of the responsibilities."""
         points = self.points
-        log_others, looked = kernels.log_sums(points.X, self.engine, np.arange(len(points)))
+        log_others, looked = kernels.log_sums(points.X, self.engine, positions(points.X))
         log_mass = self._with_copies(log_others, kernels)
-        others = np.exp(log_others - log_mass)
+        others = namespace(log_mass).exp(log_others - log_mass)
         columns = self.engine.columns(
             looked.pairs, GAUSSIAN, looked.log_slope, (points.counts * others)[None, :]
         )
-        scatter = _scatter(columns.moment / looked.alpha, columns.total, points.X)
+        moments, totals = (beside(points.X, each) for each in (columns.moment, columns.total))
+        scatter = _scatter(moments / looked.alpha, totals, points.X)
         copies = points.counts * (1.0 - others)  # of the point itself, at distance 0
-        return self._mean(log_mass), scatter, columns.total + copies
+        return self._mean(log_mass), scatter, totals + copies
 
-    def _mean(self, log_mass: NDArray) -> float:
+    def _mean(self, log_mass: Array) -> float:
         d, points = self.points.X.shape[1], self.points
-        n_others = points.total - self._left_out
-        log_p = log_mass - np.log(n_others) - 0.5 * d * np.log(2.0 * np.pi)
-        return float(points.counts @ log_p) / points.total - self.log_volume
+        n_others = self.total - self._left_out
+        constant = 0.5 * d * float(np.log(2.0 * np.pi))
+        log_p = log_mass - namespace(n_others).log(n_others) - constant
+        return float(points.counts @ log_p) / self.total - self.log_volume
 
     @property
-    def _left_out(self) -> NDArray:
+    def _left_out(self) -> Array:
         """How many copies of each point do not explain it."""
-        counts = self.points.counts
-        return np.minimum(counts, 1.0) if self.copies_count else counts
+        return self.points.once if self.copies_count else self.points.counts
 
-    def _with_copies(self, log_others: NDArray, kernels: _Kernels) -> NDArray:
+    def _with_copies(self, log_others: Array, kernels: PointKernels) -> Array:
+        xp = namespace(log_others)
         with np.errstate(divide="ignore"):
-            copies = np.log(self.points.counts - self._left_out)
-        return np.logaddexp(log_others, copies + kernels.log_heights)
+            copies = xp.log(self.points.counts - self._left_out)
+        return xp.logaddexp(log_others, copies + kernels.log_heights)
 
-    def _penalty(self, kernels: _Kernels) -> float:
-        traces = np.einsum("nij,nij->n", kernels.precisions, self.prior)
-        log_ratios = -2.0 * kernels.log_heights - np.linalg.slogdet(self.prior)[1]
+    def _penalty(self, kernels: PointKernels) -> float:
+        xp = namespace(self.prior)
+        traces = xp.einsum("nij,nij->n", kernels.precisions, self.prior)
+        log_ratios = -2.0 * kernels.log_heights - xp.linalg.slogdet(self.prior)[1]
         each = log_ratios + traces - self.points.X.shape[1]
-        return 0.5 * self.strength * float(self.points.counts @ each) / self.points.total
+        return 0.5 * self.strength * float(self.points.counts @ each) / self.total
 
 
 def local_problem(
@@ -217,8 +170,9 @@ def local_problem(
     Where copies of a point do not count for it, they are not among its neighbors either.
     """
     around = centers if copies_count else WeightedPoints(centers.X)
-    prior = neighborhood_covariances(around, size)
-    return PerPointProblem(centers, prior, size, log_volume, engine, copies_count).scaled()
+    # Both where the engine computes, or neither.
+    here, held = in_place(engine, centers, WeightedPoints(neighborhood_covariances(around, size)))
+    return PerPointProblem(here, held.X, size, log_volume, engine, copies_count).scaled()
 
 
 def neighborhood_covariances(points: WeightedPoints, n_neighbors: int) -> NDArray:
@@ -280,9 +234,9 @@ class PerPointDensity:
     covariances: NDArray
 
     @property
-    def _kernels(self) -> _Kernels:
-        centers = self.shape.coordinates(self.points.X - self.mean)
-        return _Kernels(self.points.at(centers), self.covariances)
+    def _kernels(self) -> PointKernels:
+        centers = self.shape.coordinates(self.points.X - beside(self.points.X, self.mean))
+        return PointKernels(self.points.at(centers), self.covariances)
 
     def log_density(self, X: NDArray, engine: Engine) -> NDArray:
         """Logarithm of the density, shape (n,)."""
@@ -297,17 +251,23 @@ class PerPointDensity:
         factors = np.linalg.cholesky(self.covariances[chosen])
         return self.points.X[chosen] + np.einsum("nij,nj->ni", factors, noise) @ self.shape.factor.T
 
-    def climb(self, X: NDArray, engine: Engine) -> NDArray:
+    def placed(self, engine: Engine) -> "PerPointDensity":
+        """The density with its kernels where an engine computes, if it has room there."""
+        points = self.points.at(self.points.X.astype(np.float64, copy=False))
+        here, each = in_place(engine, points, WeightedPoints(self.covariances))
+        return replace(self, points=here, covariances=each.X)
+
+    def climb(self, X: Array, engine: Engine) -> Array:
         """To (Σ_j w_j P_j)⁻¹ Σ_j w_j P_j x_j, with w_j the kernels' shares."""
-        u = self.shape.coordinates(X - self.mean)
-        d = u.shape[1]
+        mean = beside(X, self.mean)
+        u = self.shape.coordinates(X - mean)
+        xp, d = namespace(u), u.shape[1]
         _, looked = self._kernels.log_sums(u, engine, moments=True)
-        psi = -2.0 * looked.alpha * looked.centroid
-        rows, columns = np.triu_indices(d)
-        P = np.empty((len(u), d, d))
-        P[:, rows, columns] = P[:, columns, rows] = np.where(rows == columns, 2.0, 1.0) * psi[:, d:]
-        top = np.linalg.solve(P, -psi[:, :d, None])[:, :, 0]
-        return top @ self.shape.factor.T + self.mean
+        psi = -2.0 * looked.alpha * beside(u, looked.centroid)
+        rows, columns = upper(u)
+        P = symmetric(xp.where(rows == columns, 2.0, 1.0) * psi[:, d:], d)
+        top = xp.linalg.solve(P, -psi[:, :d, None])[:, :, 0]
+        return self.shape.points(top) + mean
 
     def merged(self, most: int, rng: np.random.Generator) -> "PerPointDensity":
         """The density with a kernel for every row, copies counted, or for so many of them."""
@@ -338,7 +298,7 @@ class PerPointDensity:
         peak = kernels.log_heights.max()
         heights = np.exp(np.maximum(kernels.log_heights - peak, -_LEAST_LOG_HEIGHT))
         centers = WeightedPoints(kernels.centers.X, points.counts * heights)
-        halves = _Kernels(centers, 0.5 * self.covariances)
+        halves = PointKernels(centers, 0.5 * self.covariances)
         log_sums, _ = halves.log_sums(self.shape.coordinates(X - self.mean), engine)
         log_sums += peak - 0.5 * len(self.mean) * np.log(2.0)
         return log_sums + 2.0 * (self.shape.log_normalizer - np.log(points.total))
@@ -357,46 +317,16 @@ def per_point_validation(
 ) -> Validation:
     """Mean log-density of points held back, after every update."""
 
-    def score(covariances: NDArray) -> float:
-        log_p = density(covariances).log_density(held_back.X, engine)
+    def score(covariances: Array) -> float:
+        log_p = density(on_host(covariances)).log_density(held_back.X, engine)
         return float(np.average(log_p, weights=held_back.weights))
 
     return Validation(score, 1, PATIENCE)
 
 
-def _features(u: NDArray) -> NDArray:
-    """φ: u, then the products of its coordinates, shape (n, d (d + 3) / 2)."""
-    rows, columns = np.triu_indices(u.shape[1])
-    return np.hstack([u, u[:, rows] * u[:, columns]])
-
-
-def _balance(phi: NDArray, psi: NDArray, d: int) -> NDArray:
-    """α of linear and of quadratic features: both norms as small as can be, as they round.
-
-    Refuses points so far out that nothing would be left of the others.
-    """
-    parts = slice(d), slice(d, None)
-    longest = np.array([[_longest(f[:, part]) for part in parts] for f in (phi, psi)])
-    longest = np.maximum(longest, _SHORTEST)
-    if 4.0 * np.finfo(float).eps * longest.prod(axis=0).sum() > _MOST_ROUNDING:
-        raise ValueError(
-            f"a point lies {longest[0, 0]:.1e} kernel widths from the others: local covariances "
-            "lose their digits. Drop it, or use covariance='full'."
-        )
-    alphas = np.sqrt(0.5 * longest[1] / longest[0])
-    return np.repeat(alphas, (d, phi.shape[1] - d))
-
-
-def _longest(features: NDArray) -> float:
-    return float(np.sqrt(np.square(features).sum(axis=1).max()))
-
-
-def _scatter(moments: NDArray, totals: NDArray, u: NDArray) -> NDArray:
+def _scatter(moments: Array, totals: Array, u: Array) -> Array:
     """S_j = Σ_i λ_ij (u_i - u_j)(u_i - u_j)ᵀ from sums of λ φ(u_i), shape (n, d, d)."""
-    n, d = u.shape
-    rows, columns = np.triu_indices(d)
-    squares = np.empty((n, d, d))
-    squares[:, rows, columns] = squares[:, columns, rows] = moments[:, d:]
+    d = u.shape[1]
     cross = moments[:, :d, None] * u[:, None, :]
     around = totals[:, None, None] * u[:, :, None] * u[:, None, :]
-    return squares - cross - cross.transpose(0, 2, 1) + around
+    return symmetric(moments[:, d:], d) - cross - cross.swapaxes(1, 2) + around

@@ -18,6 +18,7 @@ from vicinal.local_components.plan import MAX_ITER
 from vicinal.local_components.selection import choose_smoothing
 from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import Engine, Workload
+from vicinal.neighborhood.arrays import on_host
 
 __all__ = ["PerPointFit", "fit_per_point"]
 
@@ -87,8 +88,9 @@ def fit_per_point(
         name="LocalComponents",
         verbose=settings.verbose,
     )
-    final = density(outcome.parameters)
+    found = on_host(outcome.parameters)
+    final = density(found)
     which = material.which if held is None else None
     if which is not None and len(which) == len(shared.points):
-        final = PerPointDensity(shared.points, mean, shape, outcome.parameters[which])
+        final = PerPointDensity(shared.points, mean, shape, found[which])
     return PerPointFit(outcome, final, size, problem.log_likelihood(outcome.parameters))

@@ -15,6 +15,7 @@ from vicinal.local_components.per_point import PerPointDensity, local_problem
 from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.trials import Fold, Trials, row_folds
 from vicinal.neighborhood import Engine
+from vicinal.neighborhood.arrays import on_host
 
 __all__ = ["MOST_POINTS", "PenaltyChoice", "choose_penalty", "choose_smoothing", "smoothing_scores"]
 
@@ -122,7 +123,7 @@ def _local_score(
     """Mean log-likelihood of points held back under kernels like the neighborhoods of others."""
     centers = learning.at(shape.coordinates(learning.X - mean))
     problem = local_problem(centers, size, shape.log_volume, engine, copies_count=False)
-    density = PerPointDensity(learning, mean, shape, problem.prior)
+    density = PerPointDensity(learning, mean, shape, on_host(problem.prior))
     return float(np.average(density.log_density(held.X, engine), weights=held.weights))
 
 

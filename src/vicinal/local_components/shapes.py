@@ -95,7 +95,7 @@ class KernelShape(ABC):
         """Z = X B, shape (n, d)."""
 
     @abstractmethod
-    def points(self, Z: NDArray) -> NDArray:
+    def points(self, Z: Array) -> Array:
         """X = Z Fᵀ, shape (n, d)."""
 
     def moved(self, outer: NDArray) -> "KernelShape":
@@ -227,9 +227,9 @@ class Shape(KernelShape):
         """Z = X B, shape (n, d)."""
         return times(precise(X), self.inverse.T)
 
-    def points(self, Z: NDArray) -> NDArray:
+    def points(self, Z: Array) -> Array:
         """X = Z Fᵀ, shape (n, d)."""
-        return Z @ self.factor.T
+        return times(Z, self.factor.T)
 
     def moved(self, outer: NDArray) -> "Shape":
         """The shape of points y = outer x."""
@@ -311,9 +311,9 @@ class DiagonalShape(KernelShape):
         """Z = X B, shape (n, d)."""
         return precise(X) / beside(X, self.widths)
 
-    def points(self, Z: NDArray) -> NDArray:
+    def points(self, Z: Array) -> Array:
         """X = Z Fᵀ, shape (n, d)."""
-        return Z * self.widths
+        return Z * beside(Z, self.widths)
 
     def moved(self, outer: NDArray) -> "DiagonalShape":
         """The shape of points y = outer x, a factor for every feature, shape (d,)."""

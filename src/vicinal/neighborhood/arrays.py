@@ -19,6 +19,7 @@ __all__ = [
     "in_dtype_of",
     "is_numpy",
     "namespace",
+    "new_zeros",
     "on_host",
     "ones",
     "placed_like",
@@ -112,6 +113,13 @@ def ones(reference: Array) -> Array:
         return np.ones(len(reference))
     xp = namespace(reference)
     return xp.ones(len(reference), dtype=reference.dtype, device=reference.device)
+
+
+def new_zeros(reference: Array, shape: tuple[int, ...]) -> Array:
+    """Zeros in the precision of another array, on its device."""
+    if is_numpy(reference):
+        return np.zeros(shape, reference.dtype)
+    return namespace(reference).zeros(shape, dtype=reference.dtype, device=reference.device)
 
 
 def totals(labels: Array, weights: Array | None, n_classes: int) -> Array:

@@ -12,6 +12,7 @@ __all__ = [
     "MOST_DIMS",
     "DeviceLostError",
     "cuda_engine",
+    "device_for_cuda",
     "has_gpu",
     "is_device_failure",
     "is_out_of_memory",
@@ -64,14 +65,20 @@ def is_usable() -> bool:
     return has_gpu() or (_is_interpreted() and all(find_spec(name) for name in _NEEDED))
 
 
-def cuda_engine(precision: str) -> "Engine":
-    """The engine for a GPU; on the CPU where Triton interprets."""
+def device_for_cuda() -> str:
+    """Where ``engine="cuda"`` computes: on the CPU where Triton interprets; or why it cannot."""
     if any(find_spec(name) is None for name in _NEEDED):
         raise ImportError(
             'engine="cuda" needs torch, triton and array-api-compat: pip install "vicinal[gpu]"'
         )
     if not is_usable():
         raise ValueError('engine="cuda" found no CUDA device: use engine="auto".')
+    return "cpu" if _is_interpreted() else "cuda"
+
+
+def cuda_engine(precision: str) -> "Engine":
+    """The engine for a GPU; on the CPU where Triton interprets."""
+    device = device_for_cuda()
     from vicinal.neighborhood.cuda import CudaEngine
 
-    return CudaEngine(precision=precision, device="cpu" if _is_interpreted() else "cuda")
+    return CudaEngine(precision=precision, device=device)

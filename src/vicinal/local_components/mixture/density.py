@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.inputs.copies import distinct_points
+from vicinal.inputs.places import in_place
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.equations import Shape
 from vicinal.local_components.frame import global_moments
 from vicinal.local_components.mixture.equations import Parts, look_around, responsibilities
 from vicinal.local_components.shapes import KernelShape
-from vicinal.neighborhood import Engine, law_named
+from vicinal.neighborhood import Engine, law_named, namespace
+from vicinal.neighborhood.arrays import Array, beside, is_numpy
 
 __all__ = ["LEAST_FLOOR", "MixtureDensity"]
 
@@ -115,25 +117,35 @@ class MixtureDensity:
             draws[mine] = part.sample(int(mine.sum()), rng)
         return draws
 
-    def climb(self, X: NDArray, engine: Engine) -> NDArray:
+    def placed(self, engine: Engine) -> Self:
+        """The density with its kernels where an engine computes, if it has room there."""
+        points = in_place(engine, self.points.at(self.points.X.astype(np.float64, copy=False)))[0]
+        parts = [part.placed(engine) for part in self.all_parts]
+        # All of them, or none.
+        if any(is_numpy(each.X) for each in (points, *(part.points for part in parts))):
+            return self
+        return replace(self, points=points, parts=parts[:-1], background=parts[-1])
+
+    def climb(self, X: Array, engine: Engine) -> Array:
         """To where the steps of all parts meet, each as stiff as its kernels are narrow."""
         d, inverses = len(self.mean), [part.shape.inverse for part in self.all_parts]
-        stiff = np.stack([inverse.T @ inverse for inverse in inverses])
+        stiff = beside(X, np.stack([inverse.T @ inverse for inverse in inverses]))
         n_tiles = -(-len(X) * d * max(d, len(stiff)) // _MOST_NUMBERS)
-        tiles = np.array_split(X, max(1, n_tiles))
-        return np.concatenate([self._climbed(tile, stiff, engine) for tile in tiles])
+        step = -(-len(X) // max(1, n_tiles))
+        tiles = [X[start : start + step] for start in range(0, len(X), step)]
+        return namespace(X).concatenate([self._climbed(tile, stiff, engine) for tile in tiles])
 
-    def _climbed(self, X: NDArray, stiff: NDArray, engine: Engine) -> NDArray:
-        behind = self.background.log_density(X, engine)
+    def _climbed(self, X: Array, stiff: Array, engine: Engine) -> Array:
+        xp, mean = namespace(X), beside(X, self.mean)
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.all_weights)
-        log_joint = self._log_joint(X, engine) - np.log(self.weights)
-        shares = responsibilities(np.column_stack([log_joint, behind]) + log_weights)
+        heights = [part.log_density(X, engine) for part in self.all_parts]
+        shares = responsibilities(xp.stack(heights, axis=1) + beside(X, log_weights))
         shares[:, -1] *= self._hold_of_background(X)
-        goals = np.stack([part.climb(X, engine) - self.mean for part in self.all_parts], axis=1)
-        stiffness = np.einsum("nk,kij->nij", shares, stiff)
-        pull = np.einsum("nk,kij,nkj->ni", shares, stiff, goals, optimize=True)
-        return self.mean + np.linalg.solve(stiffness, pull[:, :, None])[:, :, 0]
+        goals = xp.stack([part.climb(X, engine) - mean for part in self.all_parts], axis=1)
+        stiffness = xp.einsum("nk,kij->nij", shares, stiff)
+        pull = xp.einsum("nki,nk->ni", xp.einsum("nkj,kij->nki", goals, stiff), shares)
+        return mean + xp.linalg.solve(stiffness, pull[:, :, None])[:, :, 0]
 
     def merged(self, most: int, rng: np.random.Generator) -> Self:
         """The density with a kernel for every row, copies counted, or for so many of them."""
@@ -185,10 +197,10 @@ class MixtureDensity:
         behind = np.log(self.background_share) + self.background.log_density(X, engine)
         return np.logaddexp(log_p + np.log1p(-self.background_share), behind)
 
-    def _hold_of_background(self, X: NDArray) -> NDArray | float:
+    def _hold_of_background(self, X: Array) -> Array | float:
         """How stiff it is at points, beside a Gaussian of its scale matrix: (ν + d) / (ν + s)."""
         shape = self.background.shape
-        s = np.square(shape.for_law(X - self.background.mean)).sum(axis=1)
+        s = namespace(X).square(shape.for_law(X - beside(X, self.background.mean))).sum(axis=1)
         return 2.0 * shape.law.decay(s, shape.n_local) / shape.law.squared_width
 
     @property

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from vicinal.fitting import EM, few_updates
+from vicinal.inputs.places import in_place
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import expected_scatter
 from vicinal.local_components.mixture.equations import FORM, Parts, Prior
 from vicinal.local_components.shapes import KernelShape
 from vicinal.neighborhood import Engine
+from vicinal.neighborhood.arrays import beside
 
 __all__ = ["with_local_directions"]
 
@@ -41,7 +43,8 @@ def with_local_directions(
 class _PartProblem:
     """EM for the kernels of one part, the points of which do not change, where it is white."""
 
-    points: WeightedPoints
+    points: WeightedPoints  # where the engine computes
+    total: float
     factor: NDArray
     wide: NDArray
     near: NDArray
@@ -59,13 +62,14 @@ class _PartProblem:
         X = (points.X[inside] - parts.means[k]) @ inverse.T
         weights = points.counts[inside] * parts.memberships[inside, k]
         wide, near = (inverse @ scatter[k] @ inverse.T for scatter in (prior.wide, prior.near))
-        return cls(WeightedPoints(X, weights), factor, wide, near, prior.points, engine)
+        here = in_place(engine, WeightedPoints(X, weights))[0]
+        return cls(here, float(weights.sum()), factor, wide, near, prior.points, engine)
 
     def best_near(self) -> NDArray:
         """C of the part, as the user has it: with as many local directions as pay."""
         d = len(self.factor)
         gaussian = _WIDE * np.eye(d)
-        found = gaussian if self.points.total < _FEWEST else self._searched(gaussian)
+        found = gaussian if self.total < _FEWEST else self._searched(gaussian)
         return self.factor @ found @ self.factor.T
 
     def _searched(self, gaussian: NDArray) -> NDArray:
@@ -86,11 +90,11 @@ class _PartProblem:
 
     def step(self, near: NDArray) -> tuple[float, NDArray]:
         """Penalized mean leave-one-out log-likelihood, and the next C."""
-        shape, total = FORM.shape(near), self.points.total
+        shape, total = FORM.shape(near), self.total
         penalty = self._penalty(shape) / total
         if shape.n_local == 0:
             log_p = shape.log_gaussian(self.points.X) + shape.log_normalizer
-            return float(self.points.counts @ log_p) / total - penalty, near
+            return float(beside(log_p, self.points.counts) @ log_p) / total - penalty, near
         found = expected_scatter(shape, self.engine, self.points)
         following = (total * found.scatter + self.near) / (total + self.n_prior)
         return found.log_likelihood - penalty, following

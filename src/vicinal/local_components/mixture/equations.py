@@ -34,7 +34,14 @@ from vicinal.neighborhood import (
     namespace,
     symmetric_scatter,
 )
-from vicinal.neighborhood.arrays import Array, beside, on_host, placed_like, positions
+from vicinal.neighborhood.arrays import (
+    Array,
+    beside,
+    in_dtype_of,
+    on_host,
+    placed_like,
+    positions,
+)
 
 __all__ = [
     "FORM",
@@ -60,8 +67,8 @@ class Parts:
 
     Attributes
     ----------
-    memberships : ndarray of shape (n, K)
-        q; rows sum to one.
+    memberships : array of shape (n, K)
+        q; rows sum to one. Where the points are, all else on the host.
     means : ndarray of shape (K, d)
         μ.
     wide : ndarray of shape (K, d, d)
@@ -70,22 +77,23 @@ class Parts:
         C, covariances of points around their neighbors.
     """
 
-    memberships: NDArray
+    memberships: Array
     means: NDArray
     wide: NDArray
     near: NDArray
 
-    def packed(self) -> NDArray:
-        """All of them in one row of numbers."""
-        fields = (self.memberships, self.means, self.wide, self.near)
-        return np.concatenate([field.ravel() for field in fields])
+    def packed(self) -> Array:
+        """All of them in one row of numbers, where the memberships are."""
+        q = self.memberships.reshape(-1)
+        small = np.concatenate([field.ravel() for field in (self.means, self.wide, self.near)])
+        return namespace(q).concatenate([q, in_dtype_of(q, small)])
 
     @classmethod
-    def unpacked(cls, packed: NDArray, n: int, d: int) -> "Parts":
-        """From one row of numbers."""
+    def unpacked(cls, packed: Array, n: int, d: int) -> "Parts":
+        """From one row of numbers: memberships stay where they are, the rest comes to the host."""
         K = len(packed) // (n + d + 2 * d * d)
-        ends = np.cumsum([n * K, K * d, K * d * d])
-        q, means, wide, near = np.split(packed, ends)
+        q, small = packed[: n * K], on_host(packed[n * K :])
+        means, wide, near = np.split(small, np.cumsum([K * d, K * d * d]))
         square = (K, d, d)
         return cls(q.reshape(n, K), means.reshape(K, d), wide.reshape(square), near.reshape(square))
 

@@ -26,6 +26,7 @@ from vicinal.local_components.mixture.selection import (
 from vicinal.local_components.mixture.trials import Recipe, begin, first_shares
 from vicinal.local_components.plan import MAX_ITER, plain_penalty
 from vicinal.neighborhood import Engine, Workload
+from vicinal.neighborhood.arrays import Array
 
 if TYPE_CHECKING:
     from vicinal.local_components.estimator import LocalComponents
@@ -113,14 +114,14 @@ class MixtureFit:
         with stage(f"{_NAME}, choosing", 2 * len(numbers), verbose) as tell:
             return choose_recipe(self.inner, numbers, self._floors(), self.engine, self.rng, tell)
 
-    def problem(self, recipe: Recipe, verbose: int = 0) -> tuple[MixtureProblem, NDArray]:
+    def problem(self, recipe: Recipe, verbose: int = 0) -> tuple[MixtureProblem, Array]:
         """EM, and where it begins."""
         has_many_starts = recipe.n_parts > 1 and len(self.points) <= _MOST_ROWS_TO_START_AGAIN
         n_starts = _N_STARTS if has_many_starts else 1
         with stage(f"{_NAME}, starting", n_starts, verbose) as tell:
             found = [self._start(recipe, tell) for _ in range(n_starts)]
         problem, parts = max(found, key=lambda start: start[0].log_likelihood(start[1]))
-        return problem, parts.packed()
+        return problem, problem.packed(parts)
 
     def _start(self, recipe: Recipe, tell: Callable[[float], None]) -> tuple[MixtureProblem, Parts]:
         """From k-means, where chance has a hand."""
@@ -163,7 +164,7 @@ def fit_mixture(
     problem, start = fit.problem(recipe, model.verbose)
     max_iter = recipe.n_updates if model.max_iter is None else model.max_iter
 
-    def fitted(parameters: NDArray) -> dict[str, Any]:
+    def fitted(parameters: Array) -> dict[str, Any]:
         return model._fitted_attributes(fit.density(problem.parts(parameters)))
 
     listeners = ScikitLearnCallbacks(model, max_iter, points.X, None, fitted)

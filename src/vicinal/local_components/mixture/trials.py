@@ -129,7 +129,7 @@ class Trials:
 
     def _after(self, fold: _Fold, start: Start, n_updates: int) -> Start:
         problem = MixtureProblem(fold.learning, start.prior, self.engine)
-        packed, _ = few_updates(EM(problem.step), start.parts.packed(), n_updates)
+        packed, _ = few_updates(EM(problem.step), problem.packed(start.parts), n_updates)
         return Start(problem.parts(packed), start.prior)
 
     def _mean_score(self, starts: list[Start]) -> float:

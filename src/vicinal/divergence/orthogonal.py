@@ -1,0 +1,106 @@
+"""Orthonormal directions beside given ones, for many frames at a time, in arrays of any library.
+
+Loops go over the directions of a frame, each step over all frames: on a device there are few
+frames' directions and very many frames.
+"""
+
+import numpy as np
+
+from vicinal.divergence.shared_numbers import NOTHING
+from vicinal.neighborhood import namespace
+from vicinal.neighborhood.arrays import Array, is_numpy, new_zeros
+
+__all__ = ["by_reflections", "complement", "gram_schmidt"]
+
+
+def complement(columns: Array, n_more: int) -> Array:
+    """Orthonormal columns that are orthogonal to given ones.
+
+    Parameters
+    ----------
+    columns : array of shape (..., k, q)
+        Orthonormal.
+    n_more : int
+        At most k - q.
+
+    Returns
+    -------
+    array of shape (..., k, n_more)
+    """
+    if not is_numpy(columns):  # LAPACK's on a device would take one frame after the other
+        return by_reflections(columns, n_more)
+    # Columns of zeros get directions orthogonal to all others, and no more than are asked for.
+    more = new_zeros(columns, (*columns.shape[:-1], n_more))
+    whole, _ = np.linalg.qr(np.concatenate([columns, more], axis=-1))
+    return whole[..., columns.shape[-1] :]
+
+
+def by_reflections(columns: Array, n_more: int) -> Array:
+    """Orthonormal columns that are orthogonal to given ones, by Householder's reflections."""
+    *batch, k, q = columns.shape
+    reflectors = _reflectors(columns)
+    rest = new_zeros(columns, (*batch, k, n_more))
+    for b in range(n_more):
+        rest[..., q + b, b] = 1.0
+    for c in range(q - 1, -1, -1):
+        _reflect(reflectors[c], rest[..., c:, :])
+    return rest
+
+
+def _reflectors(columns: Array) -> list[Array]:
+    """v with |v|² = 2, of which I - v vᵀ one after the other make unit columns of these.
+
+    That of column c has the entries from c on; those before are 0.
+    """
+    xp = namespace(columns)
+    left, found = columns + 0.0, []  # a copy
+    for c in range(columns.shape[-1]):
+        v = left[..., c:, c] + 0.0
+        norm, head = xp.sqrt(xp.square(v).sum(axis=-1)), v[..., 0]
+        scale = 1.0 / xp.sqrt(norm * (norm + xp.abs(head)))
+        v[..., 0] = xp.where(head > 0.0, head + norm, head - norm)
+        v = v * scale[..., None]
+        _reflect(v, left[..., c:, c + 1 :])
+        found.append(v)
+    return found
+
+
+def _reflect(v: Array, matrices: Array) -> None:
+    """Subtract v (v · x) from every column x, in place."""
+    along = namespace(v).einsum("...r,...rb->...b", v, matrices)
+    matrices -= v[..., :, None] * along[..., None, :]
+
+
+def gram_schmidt(vectors: Array, u: Array) -> tuple[Array, Array, Array]:
+    """Triangular R and e with vectors_b = Σ_a R_ab e_a, u along the e_a, and what is left of u.
+
+    Modified Gram-Schmidt; u goes along as a last vector, which keeps its coordinates right where
+    the e_a are not quite orthonormal. The vectors are overwritten.
+
+    Parameters
+    ----------
+    vectors : array of shape (..., q, d)
+    u : array of shape (..., d)
+
+    Returns
+    -------
+    R : array of shape (..., q, q)
+    along : array of shape (..., q)
+    left : array of shape (..., d)
+    """
+    xp, (*batch, q, _) = namespace(vectors), vectors.shape
+    R, along = new_zeros(vectors, (*batch, q, q)), new_zeros(vectors, (*batch, q))
+    for a in range(q):
+        norm = xp.sqrt(xp.square(vectors[..., a, :]).sum(axis=-1))
+        # A direction that is not there may stand for any other one outside of both frames.
+        there = norm > NOTHING
+        scale = xp.where(there, 1.0 / xp.where(there, norm, 1.0), 0.0)
+        e = vectors[..., a, :] * scale[..., None]
+        R[..., a, a] = xp.where(there, norm, 0.0)
+        along[..., a] = (e * u).sum(axis=-1)
+        u = u - along[..., a, None] * e
+        others = vectors[..., a + 1 :, :]
+        shares = xp.einsum("...bt,...t->...b", others, e)
+        R[..., a, a + 1 :] = shares
+        others -= shares[..., None] * e[..., None, :]
+    return R, along, u
