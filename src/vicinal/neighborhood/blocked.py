@@ -1,7 +1,7 @@
 """Engine for any dimension: matrix products over tiles, one elementwise sweep between them."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,13 @@ from vicinal.neighborhood.shared_numbers import LawNumbers
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.sweeps import LawIn
 from vicinal.neighborhood.threads import one_library_thread
-from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine, one_by_one
+from vicinal.neighborhood.tiled import (
+    ColumnFolder,
+    RowFolder,
+    TiledEngine,
+    numbered,
+    one_by_one,
+)
 
 __all__ = ["BlockedEngine"]
 
@@ -49,7 +55,6 @@ class BlockedEngine(TiledEngine):
     name = "blocked"
     largest_tile = 512
     most_at_once = 262_144  # distances, which stay in the second cache
-    times_in_python = 2
 
     def __init__(
         self,
@@ -62,6 +67,7 @@ class BlockedEngine(TiledEngine):
         super().__init__(n_jobs, tile=tile, into_tile=into_tile)
         self.compiled = compiled
         if not compiled:
+            self.times_in_python = 2  # for every rectangle, not once for a tile
             self.can = Abilities(takes=lambda law: True)
         self._sweeps = _load_sweeps(compiled)
 
@@ -76,8 +82,24 @@ class BlockedEngine(TiledEngine):
         return law.numbers(d) if self.compiled else (law, d)
 
     def _row_folder(self, arranged: Arrangement, law: Law) -> RowFolder:
+        if self._is_compiled_throughout(arranged):
+            return _rows_at_once(self._sweeps, arranged, law)
+        return one_by_one(self._row_steps(arranged, law))
+
+    def _column_folder(
+        self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
+    ) -> ColumnFolder:
+        if self._is_compiled_throughout(arranged):
+            return _columns_at_once(self._sweeps, arranged, law, log_slopes, coefficients)
+        return one_by_one(self._column_steps(arranged, law, log_slopes, coefficients))
+
+    def _is_compiled_throughout(self, arranged: Arrangement) -> bool:
+        return self.compiled and not _needs_differences(arranged)
+
+    def _row_steps(self, arranged: Arrangement, law: Law) -> Callable[[Rectangle, RowSums], None]:
+        """What folds one rectangle, in steps that Python makes."""
         keys, sweep = arranged.keys.points, self._sweeps.weigh_rows
-        distances = _distances(arranged.queries, arranged.keys, arranged.reach)
+        distances = _distances(arranged.queries, arranged.keys, arranged)
         room, law_in = _Room(keys.dtype), self._law_in(law, arranged.n_near)
 
         def fold_piece(piece: Rectangle, sums: RowSums) -> None:
@@ -98,13 +120,14 @@ class BlockedEngine(TiledEngine):
                 sums.moment[p] *= factor[:, None]
                 sums.moment[p] += s @ keys[into]
 
-        return one_by_one(fold_piece)
+        return fold_piece
 
-    def _column_folder(
+    def _column_steps(
         self, arranged: Arrangement, law: Law, log_slopes: NDArray, coefficients: NDArray
-    ) -> ColumnFolder:
+    ) -> Callable[[Rectangle, ColumnSums], None]:
+        """What folds one rectangle, in steps that Python makes."""
         queries, sweep = arranged.queries.points, self._sweeps.weigh_columns
-        distances = _distances(arranged.keys, arranged.queries, arranged.reach)
+        distances = _distances(arranged.keys, arranged.queries, arranged)
         room, law_in = _Room(queries.dtype), self._law_in(law, arranged.n_near)
 
         def fold_piece(piece: Rectangle, sums: ColumnSums) -> None:
@@ -122,7 +145,71 @@ class BlockedEngine(TiledEngine):
             if sums.moment.shape[-1]:
                 sums.moment[:] += s @ queries[into]
 
-        return one_by_one(fold_piece)
+        return fold_piece
+
+
+def _rows_at_once(kernels: ModuleType, arranged: Arrangement, law: Law) -> RowFolder:
+    """What folds a tile in one compiled call, products included."""
+    left, right = arranged.queries.factors[0], arranged.keys.factors[1]
+    room, numbers = _Room(left.dtype), law.numbers(arranged.n_near)
+
+    def fold(out: slice, pieces: Iterator[Rectangle], sums: RowSums) -> None:
+        positions = numbered(pieces)
+        kernels.rows_of_pieces(
+            numbers,
+            positions,
+            out.start,
+            left,
+            right,
+            arranged.keys.points,
+            arranged.key_weights,
+            arranged.own,
+            room.memory(_most_pairs(positions)),
+            sums.peak,
+            sums.mass,
+            sums.slope,
+            sums.moment,
+        )
+
+    return fold
+
+
+def _columns_at_once(
+    kernels: ModuleType,
+    arranged: Arrangement,
+    law: Law,
+    log_slopes: NDArray,
+    coefficients: NDArray,
+) -> ColumnFolder:
+    """What folds a tile in one compiled call, products included."""
+    left, right = arranged.keys.factors[0], arranged.queries.factors[1]
+    room, numbers = _Room(left.dtype), law.numbers(arranged.n_near)
+
+    def fold(out: slice, pieces: Iterator[Rectangle], sums: ColumnSums) -> None:
+        positions = numbered(pieces)
+        kernels.columns_of_pieces(
+            numbers,
+            positions,
+            out.start,
+            left,
+            right,
+            arranged.queries.points,
+            arranged.key_weights,
+            log_slopes,
+            coefficients,
+            arranged.owner,
+            room.memory(_most_pairs(positions)),
+            sums.total,
+            sums.moment,
+        )
+
+    return fold
+
+
+def _most_pairs(positions: NDArray) -> int:
+    """Of the largest of numbered pieces."""
+    _, start, stop, begin, end = positions.T
+    return int(np.max((stop - start) * (end - begin), initial=0))
 
 
 def _load_sweeps(compiled: bool) -> ModuleType:
@@ -143,14 +230,18 @@ class _Room:
         self._dtype = dtype
         self._local = threading.local()
 
+    def memory(self, size: int) -> NDArray:
+        """Uninitialized numbers, as many or more, valid until the next call."""
+        flat: NDArray | None = getattr(self._local, "flat", None)
+        if flat is None or flat.size < size:
+            flat = self._local.flat = np.empty(size, self._dtype)
+        return flat
+
     def tile(self, out: slice, into: slice) -> NDArray:
         """An uninitialized array of shape (outputs, inputs), valid until the next call."""
         shape = out.stop - out.start, into.stop - into.start
         size = shape[0] * shape[1]
-        flat = getattr(self._local, "flat", None)
-        if flat is None or flat.size < size:
-            flat = self._local.flat = np.empty(size, self._dtype)
-        return flat[:size].reshape(shape)
+        return self.memory(size)[:size].reshape(shape)
 
 
 def _product_error(dtype: DTypeLike, reach: float) -> float:
@@ -158,12 +249,18 @@ def _product_error(dtype: DTypeLike, reach: float) -> float:
     return 4.0 * reach**2 * float(np.finfo(dtype).eps)
 
 
+def _needs_differences(arranged: Arrangement) -> bool:
+    """Whether products would lose the distances."""
+    dtype = arranged.key_weights.dtype
+    return dtype == np.float64 and _product_error(dtype, arranged.reach) > _DOUBLE_ERROR
+
+
 def _distances(
-    outputs: Side, inputs: Side, reach: float
+    outputs: Side, inputs: Side, arranged: Arrangement
 ) -> Callable[[slice, slice, _Room], NDArray]:
     """Function that fills a tile with the squared distances of outputs to inputs."""
-    dtype, near = outputs.points.dtype, slice(outputs.n_near)
-    if dtype == np.float64 and _product_error(dtype, reach) > _DOUBLE_ERROR:
+    if _needs_differences(arranged):
+        near = slice(arranged.n_near)
 
         def by_differences(out: slice, into: slice, room: _Room) -> NDArray:
             tile = room.tile(out, into)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.neighborhood.arrange import Arrangement, Rectangle
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.sums import ColumnSums, RowSums
-from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine
+from vicinal.neighborhood.tiled import ColumnFolder, RowFolder, TiledEngine, numbered
 
 __all__ = ["FusedEngine"]
 
@@ -45,7 +44,7 @@ class FusedEngine(TiledEngine):
             self._kernels.rows_of_pieces(
                 numbers,
                 arranged.n_near,
-                _numbered(pieces),
+                numbered(pieces),
                 out.start,
                 queries,
                 keys,
@@ -69,7 +68,7 @@ class FusedEngine(TiledEngine):
             self._kernels.columns_of_pieces(
                 numbers,
                 arranged.n_near,
-                _numbered(pieces),
+                numbered(pieces),
                 out.start,
                 keys,
                 queries,
@@ -82,13 +81,3 @@ class FusedEngine(TiledEngine):
             )
 
         return fold
-
-
-def _numbered(pieces: Iterator[Rectangle]) -> NDArray:
-    """Part, first and last output, first and last input of each, shape (k, 5).
-
-    All of a tile go to one compiled call: threads that come back to Python for every piece wait
-    for each other.
-    """
-    numbers = [(p.part, p.out.start, p.out.stop, p.into.start, p.into.stop) for p in pieces]
-    return np.array(numbers, dtype=np.int64).reshape(-1, 5)

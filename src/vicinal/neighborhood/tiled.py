@@ -23,6 +23,7 @@ __all__ = [
     "TiledEngine",
     "columns_in_units",
     "natural_peaks",
+    "numbered",
     "one_by_one",
     "query_terms",
     "rows_in_units",
@@ -219,6 +220,16 @@ def _tile(n_out: int, largest: int) -> int:
 
 def _slices(start: int, stop: int, size: int) -> list[slice]:
     return [slice(a, min(a + size, stop)) for a in range(start, stop, size)]
+
+
+def numbered(pieces: Iterator[Rectangle]) -> NDArray:
+    """Part, first and last output, first and last input of each, shape (k, 5).
+
+    All of a tile go to one compiled call: threads that come back to Python for every piece wait
+    for each other.
+    """
+    numbers = [(p.part, p.out.start, p.out.stop, p.into.start, p.into.stop) for p in pieces]
+    return np.array(numbers, dtype=np.int64).reshape(-1, 5)
 
 
 def one_by_one(
