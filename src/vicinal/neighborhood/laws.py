@@ -5,6 +5,7 @@ Engines in NumPy take any law; compiled kernels have code for those with a `code
 (`kernels/weights.py`, `kernels/bounds.py`). docs/extending.md adds one.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from numbers import Real
@@ -30,7 +31,7 @@ __all__ = [
     "law_named",
 ]
 
-LOG2E = float(np.log2(np.e))
+LOG2E = math.log2(math.e)
 
 # Degrees of freedom for which all that is computed of them is a number, and a good one.
 _DEGREES = 0.1, 1e6
