@@ -36,13 +36,20 @@ import torch  # noqa: E402
 
 from vicinal import DivergenceEmbedding, DivergenceNeighbors  # noqa: E402
 from vicinal.divergence import comparison as comparing  # noqa: E402
-from vicinal.divergence import local, local_gaussians, paired, pairwise, places  # noqa: E402
+from vicinal.divergence import (  # noqa: E402
+    local,
+    local_gaussians,
+    paired,
+    pairwise,
+    places,
+    small_matrices,
+)
 from vicinal.divergence.comparison import Comparison  # noqa: E402
 from vicinal.divergence.cutting import smallest  # noqa: E402
 from vicinal.divergence.divergences import DIVERGENCES, Divergence  # noqa: E402
 from vicinal.divergence.equations import Batch  # noqa: E402
 from vicinal.divergence.gaussians import KINDS, LocalGaussians  # noqa: E402
-from vicinal.divergence.orthogonal import by_reflections  # noqa: E402
+from vicinal.divergence.small_matrices import by_reflections  # noqa: E402
 from vicinal.neighborhood.devices import data_on  # noqa: E402
 from vicinal.neighborhood.gpu import DeviceLostError, has_gpu  # noqa: E402
 
@@ -185,8 +192,11 @@ def test_all_ways_to_ask_say_what_the_cpu_says(name, d, q, seed):
         )
 
     expected = ask(here(name))
-    for side in (2048, 6):  # at once, and in small pieces
-        with patch.object(places, "_DEVICE_TILE", side):
+    for side, matrices in ((2048, 16_384), (6, 7)):  # at once, and in small pieces
+        with (
+            patch.object(places, "_DEVICE_TILE", side),
+            patch.object(small_matrices, "_MOST_MATRICES", matrices),
+        ):
             for found, known in zip(ask(there(name)), expected, strict=True):
                 assert_allclose(found, known, rtol=1e-9, atol=1e-12)
 

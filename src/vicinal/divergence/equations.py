@@ -10,8 +10,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vicinal.divergence.gaussians import LocalGaussians
-from vicinal.divergence.orthogonal import complement, gram_schmidt
 from vicinal.divergence.shared_numbers import NEAR, NEARLY_INSIDE
+from vicinal.divergence.small_matrices import (
+    complement,
+    eigenvalues,
+    gram_schmidt,
+    log_determinants,
+    solutions,
+)
 from vicinal.neighborhood import namespace
 from vicinal.neighborhood.arrays import Array, new_zeros
 
@@ -82,11 +88,11 @@ def bhattacharyya(batch: Batch) -> Array:
     """Bhattacharyya divergence (eq. 8)."""
     both = _joint(batch)
     xp = namespace(both.K)
-    log_determinant = xp.linalg.slogdet(both.H)[1]
+    log_determinant = log_determinants(both.H)
     near = both.size < 2.0 * NEAR
     if near.any():
         # ½ log det(I + ¼ K Kᵀ): eigenvalues of a small matrix have digits of their own.
-        small = xp.linalg.eigvalsh(_squared(both.K[near]))
+        small = eigenvalues(_squared(both.K[near]))
         log_determinant[near] = 0.5 * xp.log1p(0.25 * small).sum(axis=-1)
     log_determinant = log_determinant + 0.5 * both.n_outside * xp.log1p(0.25 * both.unlike)
     return 0.125 * _joint_square(both) + 0.5 * _positive(log_determinant)
@@ -272,14 +278,13 @@ def _compared(
 
 def _joint_square(both: _Joint) -> Array:
     """uᵀ Γ⁻¹ u, as Γ = (Σ_i + Σ_j)/2 = L_j H L_iᵀ."""
-    solved = namespace(both.H).linalg.solve(both.H, both.right[..., None])[..., 0]
-    return _positive((both.left * solved).sum(axis=-1) + both.outside)
+    return _positive((both.left * solutions(both.H, both.right)).sum(axis=-1) + both.outside)
 
 
 def _riemann(both: _Joint) -> Array:
     """(Σ log² λ)^½: |log λ| = 2 asinh(½ |√λ - 1/√λ|)."""
     xp = namespace(both.K)
-    squares = _positive(xp.linalg.eigvalsh(_squared(both.K)))
+    squares = _positive(eigenvalues(_squared(both.K)))
     total = xp.square(xp.arcsinh(0.5 * xp.sqrt(squares))).sum(axis=-1)
     total = total + both.n_outside * xp.square(xp.arcsinh(0.5 * xp.sqrt(both.unlike)))
     return 2.0 * xp.sqrt(total)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.divergence.covariance import COVARIANCES, Relative, Spectrum, estimated
-from vicinal.divergence.orthogonal import complement
+from vicinal.divergence.small_matrices import complement, eigenvectors
 from vicinal.neighborhood import namespace
 from vicinal.neighborhood.arrays import Array, is_numpy
 from vicinal.neighborhood.threads import (
@@ -182,7 +182,7 @@ class LocalGaussians:
     def complete(self) -> "LocalGaussians":
         """These Gaussians with all eigenvectors, n × d × d numbers."""
         if self.diagonal is not None:
-            values, vectors = namespace(self.means).linalg.eigh(self.covariances())
+            values, vectors = eigenvectors(self.covariances())
             return LocalGaussians(self.means, _rows(vectors), values, self.rest)
         return self.of_rank(self.n_features)
 

@@ -1,8 +1,10 @@
-"""Orthonormal directions beside given ones, for many frames at a time, in arrays of any library.
+"""Linear algebra of very many small matrices, in arrays of any library.
 
-Loops go over the directions of a frame, each step over all frames: on a device there are few
-frames' directions and very many frames.
+Orthonormal directions beside given ones are made in loops over the directions of a frame, each
+step for all frames: a device's library would take one frame after the other.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,7 +12,18 @@ from vicinal.divergence.shared_numbers import NOTHING
 from vicinal.neighborhood import namespace
 from vicinal.neighborhood.arrays import Array, is_numpy, new_zeros
 
-__all__ = ["by_reflections", "complement", "gram_schmidt"]
+__all__ = [
+    "by_reflections",
+    "complement",
+    "eigenvalues",
+    "eigenvectors",
+    "gram_schmidt",
+    "log_determinants",
+    "solutions",
+]
+
+# Small matrices that a GPU's library is given at a time: cuSOLVER refuses more than about 32 000.
+_MOST_MATRICES = 16_384
 
 
 def complement(columns: Array, n_more: int) -> Array:
@@ -69,6 +82,41 @@ def _reflect(v: Array, matrices: Array) -> None:
     """Subtract v (v · x) from every column x, in place."""
     along = namespace(v).einsum("...r,...rb->...b", v, matrices)
     matrices -= v[..., :, None] * along[..., None, :]
+
+
+def eigenvalues(matrices: Array) -> Array:
+    """Of symmetric matrices of shape (..., k, k), shape (..., k)."""
+    return _in_parts(lambda xp, S: (xp.linalg.eigvalsh(S),), matrices)[0]
+
+
+def eigenvectors(matrices: Array) -> tuple[Array, Array]:
+    """Eigenvalues of symmetric matrices of shape (..., k, k), and eigenvectors in columns."""
+    values, vectors = _in_parts(lambda xp, S: xp.linalg.eigh(S), matrices)
+    return values, vectors
+
+
+def log_determinants(matrices: Array) -> Array:
+    """log |det H| of matrices of shape (..., k, k)."""
+    return _in_parts(lambda xp, H: (xp.linalg.slogdet(H)[1],), matrices)[0]
+
+
+def solutions(matrices: Array, right: Array) -> Array:
+    """H⁻¹ r for matrices of shape (..., k, k) and r of shape (..., k)."""
+    return _in_parts(lambda xp, H, r: (xp.linalg.solve(H, r),), matrices, right[..., None])[0][
+        ..., 0
+    ]
+
+
+def _in_parts(work: Callable[..., tuple[Array, ...]], *stacks: Array) -> tuple[Array, ...]:
+    """What a library makes of stacks of matrices, as many at a time as it takes."""
+    xp, batch = namespace(*stacks), stacks[0].shape[:-2]
+    flat = [stack.reshape((-1, *stack.shape[-2:])) for stack in stacks]
+    found = [
+        work(xp, *(stack[start : start + _MOST_MATRICES] for stack in flat))
+        for start in range(0, max(1, len(flat[0])), _MOST_MATRICES)
+    ]
+    whole = (xp.concatenate(list(each)) for each in zip(*found, strict=True))
+    return tuple(each.reshape((*batch, *each.shape[1:])) for each in whole)
 
 
 def gram_schmidt(vectors: Array, u: Array) -> tuple[Array, Array, Array]:
