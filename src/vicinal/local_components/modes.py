@@ -3,12 +3,14 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal.fitting.checkpoints.journal import Page, Unwritten, a_page
 from vicinal.fitting.progress import stage
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_nonnegative
@@ -178,16 +180,13 @@ def _climb(
     warn: bool,
 ) -> NDArray:
     """Where mean shift leads from each point; `tell` is told of points that have arrived."""
-    tops, moving = X.copy(), np.arange(len(X))
-    for _ in range(_MOST_STEPS):
-        before = tops[moving]
-        tops[moving] = density.climb(before, engine)
-        step = np.linalg.norm(_coordinates(tops[moving] - before, density.shape), axis=1)
-        tell(int((step <= _STILL).sum()))
-        moving = moving[step > _STILL]
-        if len(moving) == 0:
-            return tops
-    if warn:
+    with a_page() as page:
+        if page.result is not None:
+            tops, moving = page.result[0]
+        else:
+            tops, moving = _climbed(density, X, engine, tell, page)
+            page.keep((tops, moving))
+    if warn and len(moving):
         warnings.warn(
             f"{len(moving)} points still climb after {_MOST_STEPS} steps: the density is very flat "
             "around them, and their modes may be too many.",
@@ -195,6 +194,26 @@ def _climb(
             stacklevel=3,
         )
     return tops
+
+
+def _climbed(
+    density: Density,
+    X: NDArray,
+    engine: Engine,
+    tell: Callable[[float], None],
+    page: Page | Unwritten,
+) -> tuple[NDArray, NDArray]:
+    """Where points are after the last step, and positions of those that still climb."""
+    tops, moving, n_steps = page.standing or (X, np.arange(len(X)), 0)
+    tell(len(X) - len(moving))
+    while len(moving) and n_steps < _MOST_STEPS:
+        before, tops = tops[moving], tops.copy()  # those a checkpoint knows stay as they are
+        tops[moving] = density.climb(before, engine)
+        step = np.linalg.norm(_coordinates(tops[moving] - before, density.shape), axis=1)
+        tell(int((step <= _STILL).sum()))
+        moving, n_steps = moving[step > _STILL], n_steps + 1
+        page.note(partial(tuple, (tops, moving, n_steps)))
+    return tops, moving
 
 
 def _distinct(tops: NDArray, density: Density, engine: Engine) -> tuple[NDArray, NDArray]:
