@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.fitting.checkpoints import checkpointed, current, remembered
+from vicinal.fitting.checkpoints import chance, checkpointed, current, remembered
 from vicinal.inputs.checks import check_seed
 
 __all__ = ["FitSupport", "as_it_was"]
@@ -33,7 +33,8 @@ class FitSupport:
     _fitted_with: dict[str, Any]
 
     def _generator(self) -> np.random.Generator:
-        seed = remembered(lambda: int(check_seed(self.random_state).randint(2**31 - 1)))
+        random_state = check_seed(chance(self.random_state))
+        seed = remembered(lambda: int(random_state.randint(2**31 - 1)))
         generator, journal = np.random.default_rng(seed), current()
         if journal is not None:
             journal.watch(generator)

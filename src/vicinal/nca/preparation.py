@@ -7,7 +7,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from vicinal.fitting.checkpoints import remembered
+from vicinal.fitting.checkpoints import chance, remembered
 from vicinal.inputs.checks import check_choice, check_prior
 from vicinal.inputs.features import Features, Moments, class_units
 from vicinal.inputs.points import LabeledPoints
@@ -277,7 +277,7 @@ def _first_map(
     elif init == "pca":
         start = principal_map(features, known, n_components)
     else:
-        seed = settings.random_state  # None: another map at every call
+        seed = chance(settings.random_state)
         start = remembered(lambda: starting_map(init, known, n_components, seed))
     return _within_reach(settings, start, data)
 

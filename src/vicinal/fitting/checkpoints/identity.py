@@ -56,7 +56,7 @@ class Identity:
         known = {name: digest(value) for name, value in data.items()}
         if getattr(model, "warm_start", False):
             learned = {name: vars(model)[name] for name in _LEARNED if name in vars(model)}
-            known["the fit before, which warm_start goes on from"] = digest(learned)
+            known["what warm_start goes on from"] = digest(learned)
         return cls(
             f"{type(model).__name__}.{method}",
             {"vicinal": __version__, **{name: version(name) for name in _PACKAGES}},

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,9 +25,19 @@ from vicinal.fitting.checkpoints.identity import Identity
 from vicinal.fitting.checkpoints.packing import pack, unpack
 from vicinal.fitting.checkpoints.storage import store
 from vicinal.fitting.remarks import warn_user
+from vicinal.inputs.checks import check_seed
 from vicinal.neighborhood.arrays import Array
 
-__all__ = ["Journal", "Page", "Unwritten", "a_page", "current", "remembered", "written_by"]
+__all__ = [
+    "Journal",
+    "Page",
+    "Unwritten",
+    "a_page",
+    "chance",
+    "current",
+    "remembered",
+    "written_by",
+]
 
 # Seconds between two writings, and the largest share of the time that writing may take.
 LEAST_SECONDS, LARGEST_SHARE = 2.0, 0.05
@@ -59,6 +70,13 @@ class Journal:
         self._generators: list[Generator] = []
         self._is_closed = self._has_news = False
         self._next_writing = time.perf_counter() + LEAST_SECONDS
+
+    @cached_property
+    def chance(self) -> np.random.RandomState:
+        """In place of numpy's own generator, which other processes have in another state."""
+        seed = remembered(lambda: int(check_seed(None).randint(2**31 - 1)))
+        self.watch(found := np.random.RandomState(seed))
+        return found
 
     def watch(self, generator: Generator) -> None:
         """Note where a generator stands after each call, and take it there again."""
@@ -232,6 +250,19 @@ def a_page(kinds: Sequence[type] = (), like: Array = None) -> Iterator[Page | Un
         return
     with journal.page(kinds, like) as page:
         yield page
+
+
+def chance(random_state: Any) -> Any:
+    """The random state of a fit; where it is left open, one that its journal takes along.
+
+    Parameters
+    ----------
+    random_state : int, RandomState, numpy.random or None
+        As the user has it.
+    """
+    journal = _current.get()
+    is_open = random_state is None or random_state is np.random
+    return journal.chance if journal is not None and is_open else random_state
 
 
 def remembered(

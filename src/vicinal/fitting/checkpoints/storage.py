@@ -24,7 +24,7 @@ __all__ = ["FORMAT", "NotACheckpointError", "as_path", "load", "read", "store"]
 FORMAT = 1
 
 _NAME = b"vicinal checkpoint "
-_DIGITS = 2 * hashlib.sha256().digest_size
+_LENGTH = 2 * hashlib.sha256().digest_size + 1  # of the second line
 
 
 class NotACheckpointError(ValueError):
@@ -34,8 +34,7 @@ class NotACheckpointError(ValueError):
 def store(path: Path, content: Any) -> None:
     """Make the content the present generation."""
     first, parts = _NAME + f"{FORMAT}\n".encode(), pack(content)
-    digest = _digest([first, *parts]).encode()
-    next_generation(path, [first, digest, b"\n", *parts])
+    next_generation(path, [first, _checksum([first, *parts]), *parts])
 
 
 def read(path: Path) -> Any:
@@ -46,8 +45,8 @@ def read(path: Path) -> Any:
         raise NotACheckpointError(
             f"checkpoint='{path}' is a file that is no checkpoint: name another one, or delete it."
         )
-    digest, body = rest[:_DIGITS], memoryview(rest)[_DIGITS + 1 :]
-    if digest != _digest([first + b"\n", body]).encode():
+    checksum, body = rest[:_LENGTH], memoryview(rest)[_LENGTH:]
+    if checksum != _checksum([first + b"\n", body]):
         raise DamagedError("its checksum is wrong")
     number = first.removeprefix(_NAME)
     if number != f"{FORMAT}".encode():
@@ -104,11 +103,12 @@ def _warn(latest: Path, damaged: Sequence[str], what_is_done: str) -> None:
     warn_user(f"the checkpoint is damaged: {which}; {what_is_done}.", UserWarning)
 
 
-def _digest(parts: Sequence[bytes | memoryview]) -> str:
+def _checksum(parts: Sequence[bytes | memoryview]) -> bytes:
+    """The second line."""
     found = hashlib.sha256()
     for part in parts:
         found.update(part)
-    return found.hexdigest()
+    return f"{found.hexdigest()}\n".encode()
 
 
 def as_path(value: Any) -> Path:
