@@ -157,6 +157,21 @@ def test_a_disk_that_is_full_does_not_end_a_fit(tmp_path, monkeypatch):
         assert process(tmp_path / "fit", lambda: remembered(lambda: 4)) == 4
 
 
+def test_a_device_that_is_lost_does_not_end_a_fit(tmp_path):
+    def lost():
+        raise RuntimeError("the device failed")
+
+    def program():
+        with a_page() as page:
+            page.note(lost)
+        return "the best so far"
+
+    with pytest.warns(
+        UserWarning, match=r"no checkpoint .* \(the device failed\): the fit goes on"
+    ):
+        assert process(tmp_path / "fit", program) == "the best so far"
+
+
 def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
     """By a clock of ours: an update takes 1 s, and a writing 3 s."""
     clock = [0.0]

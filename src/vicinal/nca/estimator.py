@@ -195,8 +195,8 @@ class NeighborhoodComponents(
         File in which `fit` writes down, every few seconds, what it has found so far. A fit
         that is killed, or interrupted, and called again with the same data and parameters goes
         on from there and learns the same model, to the bit; called after its end it
-        returns at once. The checkpoint of another fit is refused. See "Checkpoints" in
-        ``docs/checkpoints.md``.
+        returns at once. The checkpoint of another fit is refused. See
+        ``docs/checkpoints.md``. `partial_fit` writes none: save the model between calls.
     random_state : int, RandomState instance or None, default=None
         For ``init="random"``, batches and the points held back.
     n_jobs : int, optional

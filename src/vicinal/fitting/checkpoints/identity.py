@@ -107,6 +107,8 @@ def _feed(found: Any, value: Any) -> None:
         value = type(value).__name__
     if isinstance(value, np.random.RandomState):
         value = value.get_state(legacy=False)
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, np.ndarray):
         _feed_array(found, value)
     elif isinstance(value, dict):
