@@ -1,6 +1,8 @@
 """What users see of checkpoints: whose they are, when they are refused, what a fit leaves."""
 
+import pydoc
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +123,37 @@ def test_ctrl_c_leaves_a_checkpoint(path):
             first = model(path).fit(X_IRIS, Y_IRIS)
     assert 1 <= first.n_iter_ < whole.n_iter_
     assert bits(fitted(path)) == bits(whole)
+
+
+@pytest.mark.parametrize("call", [5, 12])
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("coincidence", "vicinal.coincidence.trial.Turn._check"),
+        ("classifier", "vicinal.coincidence.classifier.CoincidenceClassifier._problem"),
+        ("mixture", "vicinal.local_components.mixture.trials.MixtureDensity.log_density"),
+        ("modes", "vicinal.local_components.density.ParzenDensity.climb"),
+    ],
+)
+def test_ctrl_c_anywhere_leaves_a_checkpoint(path, name, where, call):
+    """Also where a fit takes it as a wish to end with the best so far, between two runs."""
+    of, _, method = where.rpartition(".")
+    usual, n = getattr(pydoc.locate(of), method), []
+
+    def interrupted(*args, **kwargs):
+        n.append(1)
+        if len(n) == (2 if name == "classifier" else call):
+            raise KeyboardInterrupt
+        return usual(*args, **kwargs)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = bits(FITS[name]()(None))
+        with pytest.MonkeyPatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr(where, interrupted)
+            FITS[name]()(path)
+        assert len(n) >= 2
+        assert bits(FITS[name]()(path)) == whole
 
 
 @pytest.mark.parametrize("n_init", [1, 3])

@@ -25,6 +25,7 @@ from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.sample import SamplesRows, some_rows
 from vicinal.coincidence.starts import STARTS, frame_of, latent_start
 from vicinal.fitting import Reason, run
+from vicinal.fitting.checkpoints import cut_short
 from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
@@ -214,6 +215,7 @@ class CoincidenceClassifier(
         except KeyboardInterrupt:  # between two of them
             if not fits:
                 raise
+            cut_short()
         left = range(len(fits), len(self.classes_))
         if left:
             names = ", ".join(str(self.classes_[c]) for c in left)

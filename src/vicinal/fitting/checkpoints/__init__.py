@@ -4,7 +4,7 @@
 bytes, `storage.py` the file, `identity.py` whose file it is. See docs/decisions/0025.
 """
 
-from vicinal.fitting.checkpoints.journal import chance, current, remembered
+from vicinal.fitting.checkpoints.journal import chance, current, cut_short, remembered
 from vicinal.fitting.checkpoints.opening import checkpointed, lent
 
-__all__ = ["chance", "checkpointed", "current", "lent", "remembered"]
+__all__ = ["chance", "checkpointed", "current", "cut_short", "lent", "remembered"]

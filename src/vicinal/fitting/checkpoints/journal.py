@@ -35,6 +35,7 @@ __all__ = [
     "a_page",
     "chance",
     "current",
+    "cut_short",
     "remembered",
     "written_by",
 ]
@@ -223,6 +224,16 @@ _current: ContextVar[Journal | None] = ContextVar("journal", default=None)
 def current() -> Journal | None:
     """The journal of the fit that is under way, if it has one."""
     return _current.get()
+
+
+def cut_short() -> None:
+    """Tell the journal of a fit of Ctrl-C, where that ends a part of the fit and no more.
+
+    For whoever catches it: from here on nothing is as it would have been, and nothing is kept.
+    """
+    journal = _current.get()
+    if journal is not None:
+        journal.close()
 
 
 @contextmanager
