@@ -1,8 +1,7 @@
 """Fits in processes that are killed.
 
-``python -m`` this file with a folder and the name of a fit makes it once, in a new interpreter.
-`Nursery` is one process whose forks make fits, since an interpreter takes longer to start than
-they do.
+With a folder and the name of a fit this file makes it once, in a new interpreter. `nursery` is one
+process whose forks make fits, since an interpreter takes longer to start than they do.
 """
 
 import os
@@ -41,18 +40,15 @@ def make(folder, name):
 class CountedCalls:
     """Kills this process before one of the calls that change files."""
 
-    NAMES = ("open", "replace", "rename", "write", "fsync")
-
     def __init__(self, kill_at):
         self.left = kill_at
 
     def install(self):
-        stream = vicinal.files.open if hasattr(vicinal.files, "open") else open
+        """From here on."""
 
         def opened(*args, **kwargs):
             self.count()
-            file = stream(*args, **kwargs)
-            return _Killing(file, self) if "w" in str(args[1:2]) else file
+            return _Killing(open(*args, **kwargs), self)
 
         vicinal.files.open = opened
         replace = Path.replace

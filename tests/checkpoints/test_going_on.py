@@ -200,7 +200,9 @@ def test_another_fit_is_refused(path, why):
 def test_what_changes_nothing_is_not_refused(path, capsys):
     whole = fitted(path)
     assert bits(fitted(path, n_jobs=1, verbose=1).set_params(n_jobs=None, verbose=0)) == bits(whole)
+    assert f"NeighborhoodComponents: goes on from '{path}'" in capsys.readouterr().err
     fitted(path, X=np.asfortranarray(X_IRIS))
+    assert capsys.readouterr().err == ""
 
 
 def test_another_state_of_a_random_state_is_refused(path):

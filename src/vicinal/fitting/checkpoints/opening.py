@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from vicinal.fitting.checkpoints.identity import Identity
 from vicinal.fitting.checkpoints.journal import Journal, current, written_by
 from vicinal.fitting.checkpoints.packing import DamagedError, unpack
 from vicinal.fitting.checkpoints.storage import as_path, load
+from vicinal.fitting.progress import say
 from vicinal.fitting.remarks import warn_user
 
 __all__ = ["checkpointed", "lent"]
@@ -42,7 +42,7 @@ def checkpointed(model: BaseEstimator, method: str, data: Mapping[str, Any]) -> 
     journal = current() if _is_lent.get() else None
     own: AbstractContextManager[Any] = nullcontext()
     if model.checkpoint is not None:
-        journal = _opened(as_path(model.checkpoint), Identity.of(model, method, data))
+        journal = _opened(model, method, data)
         if isinstance(model.random_state, np.random.RandomState):
             journal.watch(model.random_state)
         own = closing(journal)
@@ -64,17 +64,20 @@ def lent() -> Iterator[None]:
         _is_lent.reset(token)
 
 
-def _opened(path: Path, identity: Identity) -> Journal:
+def _opened(model: BaseEstimator, method: str, data: Mapping[str, Any]) -> Journal:
     """A new journal, or one with what was written in the file."""
+    path = as_path(model.checkpoint)
     check_target(path, "the checkpoint")
-    content = load(path)
+    identity, content = Identity.of(model, method, data), load(path)
     if content is None:
         return Journal(path, identity, {})
     try:
         identity.check(unpack(content["identity"], (Identity,)), path)
-        return Journal(path, identity, content["entries"])
+        journal = Journal(path, identity, content["entries"])
     except (DamagedError, LookupError, TypeError) as error:
         warn_user(
             f"the checkpoint '{path}' is damaged ({error}): the fit begins anew.", UserWarning
         )
         return Journal(path, identity, {})
+    say(type(model).__name__, f"goes on from '{path}'", model.verbose)
+    return journal
