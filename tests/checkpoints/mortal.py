@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from contextlib import contextmanager
-from multiprocessing.connection import Client, Listener
+from multiprocessing import Pipe
 from pathlib import Path
 from subprocess import DEVNULL, Popen
 
@@ -124,14 +124,17 @@ def _was_killed(status):
     return False
 
 
-def serve(address):
-    """Fork and answer until nobody asks."""
+def serve(file):
+    """Fork and answer until killed."""
+    from multiprocessing.connection import Connection
+
     from checkpoints import cases
 
     often()
     seconds = {}
-    with Client(address) as asked:
-        while (question := asked.recv()) is not None:
+    with Connection(file) as asked:
+        while True:
+            question = asked.recv()
             name = question["name"]
             if name not in seconds:  # compiled once, for all forks
                 with warnings.catch_warnings():
@@ -147,23 +150,23 @@ def serve(address):
 
 
 @contextmanager
-def nursery(folder):
+def nursery():
     """A process to ask for forks."""
-    address = str(Path(folder, "socket"))
-    with Listener(address) as listener:
-        process = Popen([sys.executable, str(HERE / "mortal.py"), "--serve", address])
-        try:
-            with listener.accept() as asked:
+    ours, theirs = Pipe()
+    words = [sys.executable, str(HERE / "mortal.py"), "--serve", str(theirs.fileno())]
+    process = Popen(words, pass_fds=[theirs.fileno()])
+    theirs.close()  # so that an end of the process is the end of its answers
 
-                def ask(**question):
-                    asked.send(question)
-                    return asked.recv()
+    def ask(**question):
+        ours.send(question)
+        return ours.recv()
 
-                yield ask
-                asked.send(None)
-        finally:
-            process.kill()
-            process.wait()
+    try:
+        yield ask
+    finally:
+        process.kill()
+        process.wait()
+        ours.close()
 
 
 def in_new_interpreter(folder, name):
@@ -175,7 +178,7 @@ def in_new_interpreter(folder, name):
 if __name__ == "__main__":
     sys.path.insert(0, str(HERE.parent))
     if sys.argv[1] == "--serve":
-        serve(sys.argv[2])
+        serve(int(sys.argv[2]))
     else:
         often()
         make(*sys.argv[1:])
