@@ -5,12 +5,15 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_target", "whole_file"]
+__all__ = ["BEFORE", "PART", "check_target", "next_generation", "whole_file"]
+
+# What is added to the name of a file with generations: the one before, and one not yet whole.
+BEFORE, PART = ".before", ".part"
 
 # A system that cannot sync, or a folder that may be written to but not read: what was written is
 # there all the same, only a crash of the whole machine could still undo it.
@@ -97,6 +100,54 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
     if has_other_names:
         _overwrite(target, draft)
+    _sync_folder(target.parent)
+
+
+def next_generation(path: str | os.PathLike[str], parts: Iterable[bytes]) -> None:
+    """Write a file anew, and keep what it held beside it.
+
+    Whoever is killed at any moment leaves, whole, this generation and the one before, or these
+    two and one more; for a moment between two renames the latest is the one with `PART` to its
+    name, and only then is there none at `path`. The next writing leaves none of it behind.
+
+    Parameters
+    ----------
+    path : path-like
+    parts : iterable of bytes
+        Of the content.
+
+    Notes
+    -----
+    One process at a time may write the same file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from vicinal.files import next_generation
+    >>> with TemporaryDirectory() as folder:
+    ...     for text in (b"first", b"second", b"third"):
+    ...         next_generation(Path(folder, "text"), [text])
+    ...     {file.name: file.read_text() for file in sorted(Path(folder).iterdir())}
+    {'text': 'third', 'text.before': 'second'}
+    """
+    target = Path(os.path.realpath(path))
+    before = _existing(target)
+    draft = Path(f"{target}{PART}")
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+    # Over a draft that was left: were it deleted first, for a moment there might be no latest one.
+    with open(draft, "wb", opener=opener) as stream:
+        stream.writelines(parts)
+        stream.flush()
+        if before is not None:
+            _take_after(stream.fileno(), before)
+        _sync(stream.fileno())
+    if before is not None:
+        target.replace(f"{target}{BEFORE}")
+    draft.replace(target)
     _sync_folder(target.parent)
 
 

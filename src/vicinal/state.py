@@ -31,6 +31,8 @@ class SavedStateMixin:
         if _writing.get():
             for name in self._not_in_files():
                 state.pop(name, None)
+            if "checkpoint" in state:  # a place on the machine that has fitted it
+                state["checkpoint"] = None
         return state
 
     def _not_in_files(self) -> tuple[str, ...]:

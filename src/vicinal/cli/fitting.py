@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vicinal.cli.families import Family
 from vicinal.cli.judging import Judgment, judge
 from vicinal.cli.model_files import metadata_of
+from vicinal.cli.overwriting import check_file
 from vicinal.cli.running import WrongUsage, remark, warn
 from vicinal.cli.tables.columns import Columns, Selection
 from vicinal.cli.tables.labels import look_alikes
@@ -58,6 +59,26 @@ class FitPlan:
     def is_standardized(self) -> bool:
         """Whether features are standardized first."""
         return self.family.starts_from_distances if self.standardize is None else self.standardize
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """Where the fit writes down what it has found so far."""
+        given = self.parameters.get("checkpoint")
+        return Path(given) if isinstance(given, str) else None  # the estimator refuses all else
+
+    def check_repeatable(self) -> None:
+        """Raise an error where the same command would fit to other rows, and refuse its own file.
+
+        Nor should a checkpoint take the place of standard input, or of a result.
+        """
+        if self.checkpoint is None:
+            return
+        check_file(self.checkpoint, "checkpoint", "--checkpoint")
+        if self.test_size is not None and self.seed is None:
+            raise WrongUsage(
+                "--checkpoint with --test-size needs a --seed: the rows held out would be others "
+                "when the fit goes on"
+            )
 
     def build(self) -> "BaseEstimator":
         """The model, to be fitted."""

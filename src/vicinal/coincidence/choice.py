@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vicinal.coincidence.starts import spreads
 from vicinal.coincidence.trial import LONGEST, Check, Turn
 from vicinal.coincidence.ways import Task, Way
+from vicinal.fitting.checkpoints import cut_short
 
 __all__ = ["Choice", "choose", "starts_to_try"]
 
@@ -94,6 +95,7 @@ def choose(
     except KeyboardInterrupt:
         if run.best is None:
             raise
+        cut_short()
         return run.choice(interrupted=True)
     return run.choice()
 

@@ -1,5 +1,6 @@
 """CoincidenceClassifier: one model of coincidence around the mean of each class (section 3.1)."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
 from vicinal.coincidence.sample import SamplesRows, some_rows
 from vicinal.coincidence.starts import STARTS, frame_of, latent_start
 from vicinal.fitting import Reason, run
+from vicinal.fitting.checkpoints import cut_short
 from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_nonnegative
@@ -72,6 +74,12 @@ class CoincidenceClassifier(
         Largest number of updates for each class.
     tol : float, default=1e-6
         Gain in mean log-likelihood at which a class's fit has converged.
+    checkpoint : path-like, optional
+        File in which `fit` writes down, every few seconds, what it has found so far. A fit
+        that is killed, or interrupted, and called again with the same data and parameters goes
+        on from there and learns the same model, to the bit; called after its end it
+        returns at once. The checkpoint of another fit is refused. See
+        ``docs/checkpoints.md``.
     random_state : int, RandomState instance or None, default=None
         For ``init="random"``.
     verbose : int, default=0
@@ -128,6 +136,7 @@ class CoincidenceClassifier(
         init: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -136,6 +145,7 @@ class CoincidenceClassifier(
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
@@ -159,7 +169,13 @@ class CoincidenceClassifier(
         check_units(points)
         self._check_parameters(points.shape[1])
         self.classes_, labels = check_classes(targets)
-        rng = self._generator()
+        with self._checkpointed("fit", X=points, y=targets):
+            return self._learn(points, targets, labels, self._generator())
+
+    def _learn(
+        self, points: NDArray, targets: NDArray, labels: NDArray, rng: np.random.Generator
+    ) -> "CoincidenceClassifier":
+        """All of a fit that takes long."""
         center = points.mean(axis=0, dtype=np.float64)
         means = _means(points, center, labels, len(self.classes_))
         rows = some_rows(labels, rng)
@@ -199,6 +215,7 @@ class CoincidenceClassifier(
         except KeyboardInterrupt:  # between two of them
             if not fits:
                 raise
+            cut_short()
         left = range(len(fits), len(self.classes_))
         if left:
             names = ", ".join(str(self.classes_[c]) for c in left)

@@ -1,5 +1,6 @@
 """LatentCoincidence: the estimator."""
 
+import os
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -107,6 +108,12 @@ class LatentCoincidence(
     validation_fraction : float, default=0.2
         Share of the rows, or pairs, held back. Rows are held back in turn, up to five
         times, until there are 1000; of more than 5000 rows some are tried only.
+    checkpoint : path-like, optional
+        File in which `fit` writes down, every few seconds, what it has found so far. A fit
+        that is killed, or interrupted, and called again with the same data and parameters goes
+        on from there and learns the same model, to the bit; called after its end it
+        returns at once. The checkpoint of another fit is refused. See
+        ``docs/checkpoints.md``.
     random_state : int, RandomState instance or None, default=None
         For rows held back, samples of large tables and ``init="random"``.
     n_jobs : int, optional
@@ -222,6 +229,7 @@ class LatentCoincidence(
         tol: float = 1e-8,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.2,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -236,6 +244,7 @@ class LatentCoincidence(
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -263,6 +272,13 @@ class LatentCoincidence(
         self._check_parameters(points.shape[1])
         self._forget("validation_score_", "classes_", "scales_", "anchors_")
         classes, labels = check_classes(targets)
+        with self._checkpointed("fit", X=points, y=targets):
+            self._learn_labels(points, targets, labels)
+        self.classes_ = classes
+        return self
+
+    def _learn_labels(self, points: NDArray, targets: NDArray, labels: NDArray) -> None:
+        """All of `fit` that takes long."""
         rng = self._generator()
         rows = some_rows(labels, rng)
         known, labels = (points, labels) if rows is None else (points[rows], labels[rows])
@@ -271,8 +287,6 @@ class LatentCoincidence(
         self._say_what_is_left_out(len(known), len(points))
         learned, self.recipe_ = fit.learn(self._listeners(points, targets, table))
         self._take(learned, table)
-        self.classes_ = classes
-        return self
 
     @with_callbacks
     @answers_in_kind
@@ -302,14 +316,16 @@ class LatentCoincidence(
         self._check_parameters(points.shape[1])
         self._forget("validation_score_", "classes_", "scales_", "anchors_")
         coincide = check_pair_labels(y, len(positions))
-        table, rng = self._table(points), self._generator()
         owners = positions[:, 0]
         if X is None and self.scale == "local":  # the same point may come many times
             owners = np.unique(points[owners], axis=0, return_inverse=True)[1].ravel()
+        table = self._table(points)
         given = GivenPairs(table.X, positions, coincide, owners)
-        fit = PairsFit(given, self._task(table, rng), *self._rest(rng))
-        learned, self.recipe_ = fit.learn(self._listeners(points, None, table))
-        self._take(learned, table)
+        with self._checkpointed("fit_pairs", X=points, pairs=positions, y=coincide):
+            rng = self._generator()
+            fit = PairsFit(given, self._task(table, rng), *self._rest(rng))
+            learned, self.recipe_ = fit.learn(self._listeners(points, None, table))
+            self._take(learned, table)
         return self
 
     def _rest(self, rng: np.random.Generator) -> tuple[Settings, np.random.Generator]:

@@ -18,6 +18,7 @@ from vicinal.coincidence.trial import turns_of
 from vicinal.coincidence.ways import Task, pairs_or_all, problem_of, ways_to_try
 from vicinal.fitting import Ending, Outcome, Reason, run
 from vicinal.fitting.callbacks import ScikitLearnCallbacks
+from vicinal.fitting.checkpoints import cut_short
 from vicinal.fitting.loop import warn_of_surprise, warn_user
 from vicinal.fitting.progress import stage
 
@@ -141,6 +142,7 @@ class LabelsFit:
         except KeyboardInterrupt:
             if not choice.checks:
                 raise
+            cut_short()
             return self._as_tried(choice), self._recipe(choice, choice.way.pairs)
         way, rng = choice.way, np.random.default_rng(self.task.seed)
         latent = latent_start(

@@ -11,6 +11,7 @@ from vicinal.coincidence.neighbors import LabeledPairs, LabeledPoints
 from vicinal.coincidence.starts import Frame, frame_of, latent_start
 from vicinal.coincidence.ways import PLAIN, Task, Way, pairs_or_all, problem_of
 from vicinal.fitting import State
+from vicinal.fitting.checkpoints import remembered
 from vicinal.inputs.nearest import nearest
 from vicinal.inputs.splits import in_turn
 from vicinal.neighborhood import times
@@ -89,6 +90,23 @@ class Turn:
         The last one stands for those it did not come to.
         """
         problem, parameters = self._begin(init, way)
+        frame = self._in_frame(init)[0]
+
+        def followed() -> list[tuple[int, NDArray, NDArray]]:
+            found = self._followed(init, way, max_iter, tell, problem, parameters)
+            return [(check.n_updates, check.scores, check.parameters) for check in found]
+
+        return [Check(n, scores, problem, at, frame) for n, scores, at in remembered(followed)]
+
+    def _followed(
+        self,
+        init: object,
+        way: Way,
+        max_iter: int,
+        tell: Callable[[float], None],
+        problem: CoincidenceProblem,
+        parameters: NDArray,
+    ) -> list[Check]:
         solver, checks = problem.solver(way.solver), _checks(way.solver, max_iter)
         reached, n_updates, found = solver.start(parameters), 0, []
 

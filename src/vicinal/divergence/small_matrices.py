@@ -22,8 +22,9 @@ __all__ = [
     "solutions",
 ]
 
-# Small matrices that a GPU's library is given at a time: cuSOLVER refuses more than about 32 000.
-_MOST_MATRICES = 16_384
+# Small matrices that a GPU's library is given at a time. cuSOLVER refuses more than about 32 000,
+# and takes some 45 kB of memory for the eigenvalues of each, of 4 rows or more (seen: 27 GB).
+_MOST_MATRICES = 4096
 
 
 def complement(columns: Array, n_more: int) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from vicinal.fitting.checkpoints.journal import written_by
 from vicinal.fitting.update import Update
 
 __all__ = ["CallbackSupport", "ScikitLearnCallbacks", "with_callbacks"]
@@ -73,4 +74,8 @@ class ScikitLearnCallbacks:
 
     def _end(self, task: Any, parameters: NDArray) -> bool:
         attributes = partial(self.fitted_attributes, parameters)
+        with written_by(None):  # what callbacks ask for is no part of the fit
+            return self._told(task, attributes)
+
+    def _told(self, task: Any, attributes: Callable[[], dict[str, Any]]) -> bool:
         return bool(task.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes))

@@ -6,7 +6,7 @@ recorded, and a solver goes on from it by being told all of it again.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,9 @@ __all__ = [
 # The loop decides on convergence by the objective; scipy only by a vanished gradient.
 _GRADIENT_TOLERANCE = 1e-10
 
+# Relative to the largest parameter, and 1.
+_ROUNDING = 1e-9
+
 _NO_LIMIT = np.iinfo(np.int32).max
 
 
@@ -39,6 +42,18 @@ class Evaluation(NamedTuple):
     parameters: NDArray
     value: float
     gradient: NDArray
+
+
+def _are_close(asked: NDArray, known: NDArray) -> bool:
+    """Whether they differ by no more than a step of scipy does from one CPU to another.
+
+    On the machine that has made a record they are equal, to the bit.
+    """
+    if asked.shape != known.shape:
+        return False
+    return bool(
+        np.abs(asked - known).max(initial=0.0) <= _ROUNDING * np.abs(known).max(initial=1.0)
+    )
 
 
 class RecordedEvaluations:
@@ -71,11 +86,13 @@ class RecordedEvaluations:
             # Scipy computes on the host: from a device a gradient comes back for every evaluation.
             gradient = np.asarray(on_host(gradient), dtype=np.float64)
             found = Evaluation(parameters.copy(), float(value), gradient)
-        elif not np.array_equal(parameters, found.parameters):
+        elif not _are_close(parameters, found.parameters):
             raise ValueError(
                 "the evaluations of this state are those of another solver, or of another version "
                 "of scipy: begin anew."
             )
+        else:  # what will be asked for again is what was asked for now
+            found = found._replace(parameters=parameters.copy())
         if not self._keeps:
             self._seen.clear()
         self._seen.append(found)
@@ -104,6 +121,10 @@ class ScipyState(ExactState):
     n_updates: int
     evaluations: tuple[Evaluation, ...]
 
+    def concluded(self) -> "ScipyState":
+        """Without its evaluations."""
+        return replace(self, evaluations=())
+
 
 @dataclass(frozen=True)
 class ScipySolver:
@@ -126,6 +147,10 @@ class ScipySolver:
     options: dict[str, Any] = field(default_factory=dict)
     records: bool = False
     draws: Draws | None = None
+
+    def recording(self) -> "ScipySolver":
+        """One whose states have all evaluations."""
+        return replace(self, records=True)
 
     def start(self, parameters: NDArray) -> ScipyState:
         """The parameters, before the first update."""

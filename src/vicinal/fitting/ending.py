@@ -36,6 +36,11 @@ class Reason(Enum):
         """Whether something from outside ended it, so that nothing else should be begun."""
         return self in (Reason.INTERRUPTED, Reason.DEVICE_LOST)
 
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether the fit itself would have gone on."""
+        return self.is_cut_short or self is Reason.CALLBACK
+
 
 _BEFORE_CONVERGENCE = (
     Reason.SOLVER_FAILED,

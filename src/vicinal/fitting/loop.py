@@ -4,22 +4,24 @@ A solver (L-BFGS, EM, ...) moves from state to state; everything else about
 iterating happens here, once, for all of them.
 """
 
-import inspect
 import math
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from vicinal.fitting.checkpoints.journal import Page, Unwritten, a_page, remembered, written_by
+from vicinal.fitting.checkpoints.kinds import OF_A_FIT
 from vicinal.fitting.draws import DrawState
 from vicinal.fitting.ending import Ending, Reason
 from vicinal.fitting.forecast import SEEN, likely_last
 from vicinal.fitting.numbers import Number, norm, numbers
 from vicinal.fitting.outcome import FitState, Outcome
 from vicinal.fitting.progress import display_of
+from vicinal.fitting.remarks import warn_user
 from vicinal.fitting.rescue import Copies
 from vicinal.fitting.solver import Solver, State
 from vicinal.fitting.update import Update, arrived
@@ -27,10 +29,6 @@ from vicinal.neighborhood.arrays import Array, as_number
 from vicinal.neighborhood.gpu import is_device_failure
 
 __all__ = ["Callback", "Validation", "few_updates", "run", "warn_of_surprise", "warn_user"]
-
-
-# Not the user's own lines.
-_OURS = ("vicinal", "sklearn")
 
 # Called after every update; True asks to stop.
 Callback = Callable[[Update], bool | None]
@@ -109,8 +107,17 @@ def run(
     """
     progress = display_of(name, max_iter, verbose)
     listeners: list[Callback] = [*callbacks, *([progress] if progress else [])]
-    record = _Record(solver, max_iter, tol, origin, validation, scheduled, listeners)
-    outcome = record.outcome(_ending(solver, start, record))
+    # The run is one call of the fit: what solvers and callbacks ask for within it is no other.
+    with a_page(OF_A_FIT, like=start) as page, written_by(None):
+        if page.is_kept:
+            solver = solver.recording()
+        record = _Record(solver, max_iter, tol, origin, validation, scheduled, listeners, page)
+        ending = _ending(solver, start, record)
+        outcome = record.outcome(ending)
+        if ending.reason.is_from_outside:
+            page.leave()
+        elif page.result is None:
+            page.keep((outcome.state.concluded(), ending))
     if progress:
         progress.close(outcome.ending.message)
     warn_of_surprise(name, outcome)
@@ -127,18 +134,18 @@ def warn_of_surprise(name: str, outcome: Outcome) -> None:
         )
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn with the user's own line, past scikit-learn's decorators and pipelines."""
-    warnings.warn(message, category, stacklevel=_users_level())
-
-
 def few_updates(
     solver: Solver, start: Array, n: int, least_gain: float = -math.inf
 ) -> tuple[Array, Number]:
     """Parameters and objective after at most `n` updates; nothing recorded, no warning.
 
-    It ends before where an update gains less than `least_gain`.
+    It ends before where an update gains less than `least_gain`. In the journal of a fit that keeps
+    one it is one call: nothing of it is known before its end.
     """
+    return remembered(lambda: _few_updates(solver, start, n, least_gain), like=start)
+
+
+def _few_updates(solver: Solver, start: Array, n: int, least_gain: float) -> tuple[Array, Number]:
     reached, n_updates = solver.start(start), 0
 
     def tell(state: State) -> bool:
@@ -153,7 +160,13 @@ def few_updates(
 
 
 def _ending(solver: Solver, start: Array | FitState, record: "_Record") -> Ending:
-    """Follow the solver to the end."""
+    """Follow the solver to the end, from where the page of this run says that it stands."""
+    if record.page.result is not None:
+        start, ending = record.page.result[0]
+        record.resume(start)
+        return ending
+    if record.page.standing is not None:
+        start = record.page.standing
     try:
         if isinstance(start, FitState):
             state = record.resume(start)
@@ -177,14 +190,6 @@ def _ending(solver: Solver, start: Array | FitState, record: "_Record") -> Endin
     return ending
 
 
-def _users_level() -> int:
-    """Stack level, seen from the caller, of the first frame that is neither ours nor sklearn's."""
-    level, frame = 0, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
-        level, frame = level + 1, frame.f_back
-    return level
-
-
 @dataclass
 class _Record:
     """What the loop remembers of a run."""
@@ -196,12 +201,14 @@ class _Record:
     validation: Validation | None
     scheduled: bool
     callbacks: Sequence[Callback]
+    page: Page | Unwritten
     updates: list[Update] = field(default_factory=list)  # the parameters of all but the last: empty
     best: Update | None = None
     checks_without_gain: int = 0
     state: State | None = None
     draws: DrawState | None = None
     ended: Ending | None = None
+    stood: Any = None  # all of it when the last update was told
     began: float = field(default_factory=time.perf_counter)
     copies: Copies = field(default_factory=Copies)
 
@@ -221,7 +228,21 @@ class _Record:
         self.copies.follow(self.updates, self.best)
         wishes = [callback(update) for callback in self.callbacks]  # each one is told
         self.ended = _ASKED_TO_STOP if any(wishes) else self._verdict()
+        self._stands()
+        self.page.note(self.standing)
         return self.ended is not None
+
+    def _stands(self) -> None:
+        """All is told of the last update; in one assignment, as Ctrl-C may come anywhere."""
+        n_updates, best, checks = len(self.updates), self.best, self.checks_without_gain
+        self.stood = self.state, self.draws, n_updates, best, checks
+
+    def standing(self) -> FitState:
+        """Where it stood when the last update was told."""
+        state, draws, n_updates, best, checks = self.stood
+        *updates, best = arrived([*self.updates[:n_updates], best])
+        last = replace(updates.pop(), parameters=state.parameters)
+        return FitState(state, draws, (*updates, last), best, checks)
 
     def resume(self, fit: FitState) -> State:
         """Take in all of an earlier run."""
@@ -232,6 +253,7 @@ class _Record:
         if self.solver.draws and fit.draws:
             self.solver.draws.restore(fit.draws)
         self.ended = self._verdict()
+        self._stands()
         return fit.solver
 
     def _update(self, parameters: Array, objective: Number) -> Update:

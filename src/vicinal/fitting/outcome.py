@@ -1,7 +1,7 @@
 """What a fit leaves: the best parameters, why it ended, and from where it could go on."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy.typing import NDArray
 
@@ -36,6 +36,10 @@ class FitState:
     updates: tuple[Update, ...]
     best: Update
     checks_without_gain: int
+
+    def concluded(self) -> "FitState":
+        """Of a run that is over: without what only the next update would need."""
+        return replace(self, solver=self.solver.concluded())
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ Arrays are NumPy's, or tensors on a device; an objective there is a number to co
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from vicinal.fitting.draws import Draws
 from vicinal.fitting.ending import Ending
@@ -41,6 +41,10 @@ class State:
     def exact_gradient(self) -> Array | None:
         """Gradient of the objective, where it is known and not that of a batch only."""
         return None
+
+    def concluded(self) -> "State":
+        """After the last update: without what only the next one would need."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,10 @@ class Solver(Protocol):
         """What is drawn for every update, if anything: its state belongs to that of the fit."""
         ...
 
+    def recording(self) -> "Solver":
+        """One whose states have all that it takes to go on from them."""
+        ...
+
     def start(self, parameters: Array) -> State:
         """The state before the first update."""
         ...
@@ -93,6 +101,10 @@ class StepwiseSolver(ABC, Generic[AnyState]):
     """A solver that goes from one state to the next."""
 
     draws: Draws | None = None
+
+    def recording(self) -> Self:
+        """Itself: the next step needs a state and nothing else."""
+        return self
 
     @abstractmethod
     def start(self, parameters: Array) -> AnyState:

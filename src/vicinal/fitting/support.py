@@ -1,11 +1,12 @@
 """What every estimator needs around a fit."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
+from vicinal.fitting.checkpoints import chance, checkpointed, current, remembered
 from vicinal.inputs.checks import check_seed
 
 __all__ = ["FitSupport", "as_it_was"]
@@ -32,7 +33,16 @@ class FitSupport:
     _fitted_with: dict[str, Any]
 
     def _generator(self) -> np.random.Generator:
-        return np.random.default_rng(check_seed(self.random_state).randint(2**31 - 1))
+        random_state = check_seed(chance(self.random_state))
+        seed = remembered(lambda: int(random_state.randint(2**31 - 1)))
+        generator, journal = np.random.default_rng(seed), current()
+        if journal is not None:
+            journal.watch(generator)
+        return generator
+
+    def _checkpointed(self, method: str, **data: Any) -> AbstractContextManager[None]:
+        """Around all of a fit that takes long, from the first random number on."""
+        return checkpointed(self, method, data)
 
     def _parameters(self, *names: str) -> dict[str, Any]:
         """To be kept as `_fitted_with`: `set_params` after `fit` speaks of the next fit."""

@@ -1,5 +1,6 @@
 """ModeClustering: the estimator."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vicinal.fitting.checkpoints import lent
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_count, check_nonnegative, check_weights
 from vicinal.inputs.tensors import answers_in_kind
@@ -44,6 +46,12 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         Number of rows, drawn at random where there are more, that the density learns from
         and that climb. All others belong to the cluster of the nearest of them. None: all
         rows; the density may take a sample of its own, and at most 5000 of its kernels climb.
+    checkpoint : path-like, optional
+        File in which `fit` writes down, every few seconds, what it has found so far. A fit
+        that is killed, or interrupted, and called again with the same data and parameters goes
+        on from there and learns the same model, to the bit; called after its end it
+        returns at once. The checkpoint of another fit is refused. See
+        ``docs/checkpoints.md``.
     random_state : int, RandomState instance or None, default=None
         For a sample of many rows, and for the density unless it has one of its own.
     n_jobs : int, optional
@@ -134,6 +142,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         *,
         significance: float = SIGNIFICANCE,
         max_samples: int | None = 5000,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -141,6 +150,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         self.density = density
         self.significance = significance
         self.max_samples = max_samples
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -167,17 +177,25 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         rows = validate_data(self, X, dtype=(np.float64, np.float32))
         self._check_parameters()
         weights = check_weights(sample_weight, rows)
-        rng = self._generator()
-        some = self._some(len(rows), weights, rng)
-        of_some = None if weights is None else weights[some]
-        named = hasattr(self, "feature_names_in_")  # messages of the density name columns
-        learned = _safe_indexing(X, some) if named else rows[some]
-        self.density_ = self._unfitted_density(rng).fit(learned, sample_weight=of_some)
-        self._modes = self.density_._find_modes(self.significance, rng, self.verbose)
+        with self._checkpointed("fit", X=rows, sample_weight=weights):
+            self._learn(X, rows, weights, self._generator())
         self.cluster_centers_ = self._modes.centers
         self.n_clusters_ = len(self.cluster_centers_)
         self.labels_ = self._modes.labels_of(rows)
         return self
+
+    def _learn(
+        self, X: ArrayLike, rows: NDArray, weights: NDArray | None, rng: np.random.Generator
+    ) -> None:
+        """All of a fit that takes long: that of the density, and the climbing."""
+        some = self._some(len(rows), weights, rng)
+        of_some = None if weights is None else weights[some]
+        named = hasattr(self, "feature_names_in_")  # messages of the density name columns
+        learned = _safe_indexing(X, some) if named else rows[some]
+        density = self._unfitted_density(rng)
+        with lent():
+            self.density_ = density.fit(learned, sample_weight=of_some)
+        self._modes = self.density_._find_modes(self.significance, rng, self.verbose)
 
     @answers_in_kind
     @on_own_threads

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.fitting.checkpoints import remembered
 from vicinal.fitting.progress import stage
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
@@ -201,7 +202,9 @@ class _Choosing:
         folds = row_folds(self.distinct, _SEARCHED_FOLDS if searched else N_FOLDS)
         engine = self.engine_for(plan.work)
         trials = Trials(folds, plan.form, plan.accelerate, plan.searches, engine, tell)
-        choice = self._choice(trials)
+        choice, trials.reached = remembered(
+            lambda: (self._choice(trials), trials.reached), (PenaltyChoice, Penalty)
+        )
         smoothing, score = None, choice.score
         if covariance == "local" != self.settings.covariance:
             smoothing, score = self._local(trials, choice.penalty)

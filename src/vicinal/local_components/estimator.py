@@ -1,5 +1,6 @@
 """LocalComponents: the estimator."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,12 @@ class LocalComponents(
         Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
         that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
         precision of X, and refuse any other.
+    checkpoint : path-like, optional
+        File in which `fit` writes down, every few seconds, what it has found so far. A fit
+        that is killed, or interrupted, and called again with the same data and parameters goes
+        on from there and learns the same model, to the bit; called after its end it
+        returns at once. The checkpoint of another fit is refused. See
+        ``docs/checkpoints.md``. `partial_fit` writes none: save the model between calls.
     random_state : int, RandomState instance or None, default=None
         For `sample`, rows held back, stochastic EM and streams.
     n_jobs : int, optional
@@ -356,6 +363,7 @@ class LocalComponents(
         engine: str = "auto",
         tolerance: float = 0.0,
         precision: str = "auto",
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -382,6 +390,7 @@ class LocalComponents(
         self.engine = engine
         self.tolerance = tolerance
         self.precision = precision
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -412,12 +421,11 @@ class LocalComponents(
         points = self._checked(X, sample_weight, at_least=1 if may_be_one else 2, reset=True)
         if not may_be_one:
             check_total(points.total)
-        rng = self._generator()
-        if is_mixture:
-            return fit_mixture(self, points, rng)
-        if is_given(self.covariance):
-            return fit_given(self, points, rng)
-        return fit_shared(self, points, rng)
+        fit = fit_mixture if is_mixture else fit_shared
+        if not is_mixture and is_given(self.covariance):
+            fit = fit_given
+        with self._checkpointed("fit", X=points.X, sample_weight=points.weights):
+            return fit(self, points, self._generator())
 
     @available_if(check_streaming)
     @answers_in_kind

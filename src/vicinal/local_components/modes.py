@@ -3,12 +3,14 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal.fitting.checkpoints.journal import Page, Unwritten, a_page
 from vicinal.fitting.progress import stage
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.checks import check_nonnegative
@@ -18,7 +20,7 @@ from vicinal.local_components.density import Density
 from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.significance import boundary_of, log_floors, merge
 from vicinal.neighborhood import Engine, namespace
-from vicinal.neighborhood.arrays import Array, on_host, placed_like, positions
+from vicinal.neighborhood.arrays import Array, on_host, placed_like
 from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["SIGNIFICANCE", "Modes", "ModesMixin", "find_modes"]
@@ -183,27 +185,43 @@ def _climb(
     They climb where the engine computes, as far as the density can: the host is told how many
     have arrived.
     """
-    density = density.placed(engine)
-    tops = placed_like(X.copy(), density.points.X)
-    xp, moving = namespace(tops), positions(tops)
-    for _ in range(_MOST_STEPS):
-        before = tops[moving]
-        after = density.climb(before, engine)
-        tops[moving] = after
-        step = xp.sqrt(xp.square(_coordinates(after - before, density.shape)).sum(axis=1))
-        left = moving[step > _STILL]
-        tell(len(moving) - len(left))
-        moving = left
-        if len(moving) == 0:
-            return on_host(tops)
-    if warn:
+    with a_page() as page:
+        if page.result is not None:
+            tops, moving = page.result[0]
+        else:
+            tops, moving = _climbed(density.placed(engine), X, engine, tell, page)
+            page.keep((tops, moving))
+    if warn and len(moving):
         warnings.warn(
             f"{len(moving)} points still climb after {_MOST_STEPS} steps: the density is very flat "
             "around them, and their modes may be too many.",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return on_host(tops)
+    return tops
+
+
+def _climbed(
+    density: Density,
+    X: NDArray,
+    engine: Engine,
+    tell: Callable[[float], None],
+    page: Page | Unwritten,
+) -> tuple[NDArray, NDArray]:
+    """Where points are after the last step, and positions of those that still climb."""
+    known = page.standing or (X, np.arange(len(X)), 0)
+    tops, moving = (placed_like(each, density.points.X) for each in known[:2])
+    xp, n_steps = namespace(tops), known[2]
+    tell(len(X) - len(moving))
+    while len(moving) and n_steps < _MOST_STEPS:
+        before, tops = tops[moving], xp.asarray(tops, copy=True)  # a checkpoint knows the others
+        tops[moving] = after = density.climb(before, engine)
+        step = xp.sqrt(xp.square(_coordinates(after - before, density.shape)).sum(axis=1))
+        left = moving[step > _STILL]
+        tell(len(moving) - len(left))
+        moving, n_steps = left, n_steps + 1
+        page.note(partial(tuple, (tops, moving, n_steps)))
+    return on_host(tops), on_host(moving)
 
 
 def _distinct(tops: NDArray, density: Density, engine: Engine) -> tuple[NDArray, NDArray]:

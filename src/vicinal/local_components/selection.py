@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.fitting.checkpoints import remembered
 from vicinal.inputs.copies import distinct_points
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.columns import LEAST_SHARE, Columns
@@ -109,7 +111,8 @@ def smoothing_scores(
         ]
         return float(np.average(scores, weights=totals))
 
-    return {size: score(size) for size in [k for k in _NEIGHBORHOODS if k < n] or [max(1, n - 1)]}
+    sizes = [k for k in _NEIGHBORHOODS if k < n] or [max(1, n - 1)]
+    return {size: remembered(partial(score, size)) for size in sizes}
 
 
 def _local_score(

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import CollapseError, few_updates
+from vicinal.fitting.checkpoints import remembered
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import Form
 from vicinal.local_components.frame import GlobalFrame
@@ -62,7 +63,7 @@ class Trials:
     engine: Engine
     tell: Callable[[float], None] = lambda _: None
     # Where the fit to each fold before this one ended, in the coordinates of the user.
-    _reached: dict[int, NDArray] = field(default_factory=dict)
+    reached: dict[int, NDArray] = field(default_factory=dict)
 
     def score(self, penalty: Penalty) -> float:
         """Mean log-likelihood of the points held back; -inf where a fit collapses."""
@@ -71,7 +72,8 @@ class Trials:
             problem, scatter = self._fit(turn, learning, penalty)
             return problem.log_likelihood_of(held, scatter)
 
-        return self._mean(of)
+        found, self.reached = remembered(lambda: (self._mean(of), self.reached))
+        return found
 
     def shapes(self, penalty: Penalty) -> list[tuple[NDArray, KernelShape]]:
         """Mean of the points to learn from, and the shape of the kernels, of every fold."""
@@ -106,7 +108,7 @@ class Trials:
         start = self._start(turn, problem, least_gain)
         solver = problem.solver(self.accelerate, None, np.random.default_rng(0))
         scatter, _ = few_updates(solver, start, _N_UPDATES, least_gain)
-        self._reached[turn] = frame.covariance_outward(scatter)
+        self.reached[turn] = frame.covariance_outward(scatter)
         self.tell(1.0 / len(self.folds))
         return problem, scatter
 
@@ -114,6 +116,6 @@ class Trials:
         """Where the fit before ended, but for Gaussian directions, which it cannot leave."""
         if self.searches:
             return search(problem.step, self.form, problem.start, least_gain)
-        if self.form.gaussian or problem.penalty.is_all or turn not in self._reached:
+        if self.form.gaussian or problem.penalty.is_all or turn not in self.reached:
             return problem.start
-        return problem.frame.covariance_inward(self._reached[turn])
+        return problem.frame.covariance_inward(self.reached[turn])

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.fitting.checkpoints import remembered
+from vicinal.nca.calibration import Calibration
 from vicinal.nca.learning import TrainingSet
 from vicinal.nca.preparation import AS_GIVEN, MOST_COMPONENTS, n_components_of, penalty_unit
 from vicinal.nca.recipe import USUAL_PENALTY, Recipe
@@ -88,6 +90,10 @@ class _Judged(NamedTuple):
     error: float = np.nan
 
 
+# What such a decision is made of.
+_KINDS = (_Judged, Decision, Choice, Calibration)
+
+
 @dataclass(frozen=True)
 class _Folds:
     """Trials by folds of the same rows, for one dimension after the other."""
@@ -104,6 +110,9 @@ class _Folds:
 
     def judged(self, n_components: int) -> _Judged:
         """What folds decide for a dimension; where λ is given, how good it is."""
+        return remembered(lambda: self._judged(n_components), _KINDS)
+
+    def _judged(self, n_components: int) -> _Judged:
         trials = try_folds(self.settings, self.data, n_components, self.recipe, self.rng)
         if trials is None:
             return _Judged(Decision(n_components, self._usual()))

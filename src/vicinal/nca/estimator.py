@@ -1,5 +1,6 @@
 """NeighborhoodComponents: the estimator."""
 
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +33,7 @@ from vicinal.nca.preparation import (
     start_stream,
     training_set,
 )
-from vicinal.nca.recipe import BATCH_SIZE, choose_recipe
+from vicinal.nca.recipe import BATCH_SIZE, Recipe, choose_recipe
 from vicinal.nca.selection import Choice
 from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fit, times
 from vicinal.neighborhood.arrays import on_host
@@ -190,6 +191,12 @@ class NeighborhoodComponents(
         precision of X, and refuse any other.
     warm_start : bool, default=False
         Start from the map of the previous fit (without annealing again).
+    checkpoint : path-like, optional
+        File in which `fit` writes down, every few seconds, what it has found so far. A fit
+        that is killed, or interrupted, and called again with the same data and parameters goes
+        on from there and learns the same model, to the bit; called after its end it
+        returns at once. The checkpoint of another fit is refused. See
+        ``docs/checkpoints.md``. `partial_fit` writes none: save the model between calls.
     random_state : int, RandomState instance or None, default=None
         For ``init="random"``, batches and the points held back.
     n_jobs : int, optional
@@ -322,6 +329,7 @@ class NeighborhoodComponents(
         tolerance: float = 0.0,
         precision: str = "auto",
         warm_start: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -354,6 +362,7 @@ class NeighborhoodComponents(
         self.tolerance = tolerance
         self.precision = precision
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -382,7 +391,20 @@ class NeighborhoodComponents(
         self.classes_, labels = check_classes(targets)
         check_parameters(self, points)
         check_members(self, labels, weights)
-        recipe, rng = choose_recipe(self, len(points)), self._generator()
+        recipe = choose_recipe(self, len(points))
+        with self._checkpointed("fit", X=points, y=targets, sample_weight=weights):
+            return self._learn(points, targets, labels, weights, recipe)
+
+    def _learn(
+        self,
+        points: NDArray,
+        targets: NDArray,
+        labels: NDArray,
+        weights: NDArray | None,
+        recipe: Recipe,
+    ) -> "NeighborhoodComponents":
+        """All of a fit that takes long."""
+        rng = self._generator()
         data, held_back = training_set(self, points, labels, weights, recipe, rng)
         decision = decide(self, data, recipe, rng)
 

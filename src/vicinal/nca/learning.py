@@ -20,6 +20,8 @@ from vicinal.fitting import (
     lbfgs,
     search_offset,
 )
+from vicinal.fitting.checkpoints import remembered
+from vicinal.fitting.draws import DrawState
 from vicinal.fitting.numbers import Number, average
 from vicinal.inputs.features import Features, Moments, moments
 from vicinal.inputs.places import in_place, rows_in_place
@@ -264,7 +266,15 @@ class NeighborhoodProblem:
         score = validation.score if validation else self._score_on_one_batch(recipe, rng)
         n_trial = max(10, int(TRIAL_SHARE * recipe.max_iter))
         given = recipe.eta0, recipe.t0
-        first, offset = search_offset(objective, self.start(recipe, start), score, n_trial, *given)
+
+        def found() -> tuple[tuple[float, float], DrawState | None]:
+            at = self.start(recipe, start)
+            rates = search_offset(objective, at, score, n_trial, *given)
+            return rates, batches.state if batches else None
+
+        (first, offset), drawn = remembered(found, (DrawState,))
+        if batches and drawn:
+            batches.restore(drawn)
         return GradientAscent(objective, first, offset, batches)
 
     def exact(self) -> ValueAndGradient:

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
+from vicinal.fitting.checkpoints import chance, remembered
 from vicinal.inputs.checks import check_choice, check_prior
 from vicinal.inputs.features import Features, Moments, class_units
 from vicinal.inputs.points import LabeledPoints
@@ -276,7 +277,8 @@ def _first_map(
     elif init == "pca":
         start = principal_map(features, known, n_components)
     else:
-        start = starting_map(init, known, n_components, settings.random_state)
+        seed = chance(settings.random_state)
+        start = remembered(lambda: starting_map(init, known, n_components, seed))
     return _within_reach(settings, start, data)
 
 
@@ -342,7 +344,8 @@ def _annealed(
 
     _, P = solver_coordinates(full_rank, known)
     order = "projected" if settings.annealing is True else str(settings.annealing)
-    return anneal(mean_objective, full_rank, P, n_components, known.total, order)
+    covariance = known.total
+    return remembered(lambda: anneal(mean_objective, full_rank, P, n_components, covariance, order))
 
 
 def _coordinates(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import few_updates, lbfgs
+from vicinal.fitting.checkpoints import remembered
 from vicinal.fitting.progress import display_of
 from vicinal.fitting.update import Update
 from vicinal.inputs.points import LabeledPoints
@@ -296,6 +297,12 @@ class _Fits:
 
     def try_fold(self, data: TrainingSet, queries: LabeledPoints) -> NDArray:
         """Log probabilities of the queries by every candidate, at every scale."""
+        self.names, log_p = remembered(lambda: self._tried(data, queries))
+        return log_p
+
+    def _tried(
+        self, data: TrainingSet, queries: LabeledPoints
+    ) -> tuple[list[tuple[str, float]], NDArray]:
         ready = prepare(self.settings, data, self.n_components, self.recipe, self.rng, QUICK)
         engine, _ = choose_engine(
             self.settings.engine,
@@ -305,11 +312,11 @@ class _Fits:
             n_jobs=self.settings.n_jobs,
             precision=self.settings.precision,
         )
-        self.names, log_p = [], []
+        names, log_p = [], []
         for name, A, logit in self._candidates(ready, engine):
-            self.names.append(name)
+            names.append(name)
             log_p.append(_at_all_scales(A, logit, ready.objective, data, queries, engine))
-        return np.stack(log_p)
+        return names, np.stack(log_p)
 
     def close(self) -> None:
         """All folds are done."""

@@ -50,6 +50,14 @@ _TestSize = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Hold rows out, e.g. 0.2 of them, and score them."),
 ]
+_Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write what the fit has found so far to this file every few seconds, and go on from "
+        "there: the same command after a kill or Ctrl-C ends with the same model.",
+    ),
+]
 _Engine = Annotated[
     str | None, typer.Option(help="Choose how sums over pairs are computed.", metavar="NAME")
 ]
@@ -65,6 +73,7 @@ def fit(
     test_size: _TestSize = None,
     seed: options.Seed = None,
     engine: _Engine = None,
+    checkpoint: _Checkpoint = None,
     jobs: options.Jobs = None,
     settings: options.Settings = None,
     *,
@@ -85,11 +94,13 @@ def fit(
             "random_state": ("--seed", seed),
             "engine": ("--engine", engine),
             "n_jobs": ("--jobs", jobs),
+            "checkpoint": ("--checkpoint", None if checkpoint is None else str(checkpoint)),
         }
         parameters = merge(model.estimator, f"--model {model.value}", settings or [], direct)
         plan = FitPlan(model, parameters, standardize, test_size, seed)
         check_file(output, "model")
-        refuse_overwriting({"--output": output}, data)
+        plan.check_repeatable()
+        refuse_overwriting({"--output": output, "--checkpoint": plan.checkpoint}, data)
         table = reading.table(data)
         rows = rows_to_fit(table, choosing.selection, target, model, drop_missing)
         with progress_of_fits(interrupts, quiet=speaking.quiet):
@@ -108,6 +119,7 @@ FIT = Command(
         "vicinal fit iris.csv --target species -d 2 -o iris.skops",
         "vicinal fit wine.csv -t cultivar --test-size 0.25 --seed 0 -o wine.skops",
         "vicinal fit wine.csv -t cultivar -m local --set n_mixture=auto -o w.skops",
+        "vicinal fit wine.csv -t cultivar --checkpoint wine.checkpoint -o wine.skops",
         "cat wine.csv | vicinal fit - -t cultivar -m coincidence -o wine.skops",
     ),
 )

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from vicinal.fitting import EM, few_updates
+from vicinal.fitting.checkpoints import remembered
 from vicinal.inputs.places import in_place
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.equations import expected_scatter
@@ -32,10 +33,8 @@ def with_local_directions(
     points: WeightedPoints, parts: Parts, prior: Prior, engine: Engine
 ) -> Parts:
     """Parts of a Gaussian mixture, each with the local directions that make its points likelier."""
-    near = [
-        _PartProblem.of(points, parts, prior, k, engine).best_near()
-        for k in range(len(parts.means))
-    ]
+    every = (_PartProblem.of(points, parts, prior, k, engine) for k in range(len(parts.means)))
+    near = [remembered(part.best_near) for part in every]
     return Parts(parts.memberships, parts.means, parts.wide, np.stack(near))
 
 

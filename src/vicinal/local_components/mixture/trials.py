@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting import EM, few_updates
+from vicinal.fitting.checkpoints import remembered
 from vicinal.inputs.points import WeightedPoints
 from vicinal.local_components.mixture.density import MixtureDensity
 from vicinal.local_components.mixture.directions import with_local_directions
@@ -82,10 +83,15 @@ class _Fold:
 
     def begin(self, recipe: Recipe, engine: Engine) -> Start:
         """Where a fit to the rows not held back begins."""
+        # A call to remember even where shares are known: one that goes on may not know them yet.
+        shares = remembered(lambda: self._first_shares(recipe))
+        return begin(self.learning, shares, recipe, engine)
+
+    def _first_shares(self, recipe: Recipe) -> NDArray:
         key = repr((recipe.n_parts, recipe.strength, recipe.wide))
         if key not in self.shares:
             self.shares[key] = first_shares(self.learning, recipe, self.seed)
-        return begin(self.learning, self.shares[key], recipe, engine)
+        return self.shares[key]
 
     def score(self, parts: Parts, engine: Engine) -> float:
         """Mean log-density of the rows held back."""
@@ -112,7 +118,9 @@ class Trials:
 
     def score(self, recipe: Recipe) -> float:
         """Mean over the folds, without updates for all parts together."""
-        return self._mean_score([fold.begin(recipe, self.engine) for fold in self.folds])
+        return remembered(
+            lambda: self._mean_score([fold.begin(recipe, self.engine) for fold in self.folds])
+        )
 
     def updated(self, recipe: Recipe, counts: tuple[int, ...]) -> Recipe:
         """The recipe with as many updates as are best, the counts being tried until one is not."""
