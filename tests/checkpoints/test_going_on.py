@@ -82,7 +82,7 @@ def test_a_finished_fit_is_not_made_again(path, monkeypatch):
     def never(*args):
         raise AssertionError("nothing was left to compute")
 
-    monkeypatch.setattr(NeighborhoodProblem, "exact", never)
+    monkeypatch.setattr(NeighborhoodProblem, "_evaluated", never)
     assert bits(fitted(path)) == bits(whole)
 
 
@@ -109,16 +109,16 @@ def test_a_seed_that_nobody_gave_stays_the_same(tmp_path, path, monkeypatch, ini
 def test_ctrl_c_leaves_a_checkpoint(path):
     whole = fitted()
 
-    exact, n = NeighborhoodProblem.exact, []
+    evaluated, n = NeighborhoodProblem._evaluated, []
 
-    def interrupted(self, parameters):
+    def interrupted(self, parameters, *points):
         n.append(1)
         if len(n) == 6:
             raise KeyboardInterrupt
-        return exact(self, parameters)
+        return evaluated(self, parameters, *points)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NeighborhoodProblem, "exact", interrupted)
+        patch.setattr(NeighborhoodProblem, "_evaluated", interrupted)
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             first = model(path).fit(X_IRIS, Y_IRIS)
     assert 1 <= first.n_iter_ < whole.n_iter_

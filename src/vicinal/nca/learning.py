@@ -299,7 +299,9 @@ class NeighborhoodProblem:
         rows = self.data.in_place(self.engine, np.float32)
         if rows is None:
             return self._loaded(batches)
-        return self._drawn(batches, rows, self._of_batch, size * size)
+        return self._drawn(
+            batches, rows, lambda them, at, which: self._evaluated(at, them[which]), size * size
+        )
 
     def _drawn(
         self, batches: Batches, rows: LabeledPoints, of: Callable[..., Any], n_pairs: int
@@ -330,10 +332,6 @@ class NeighborhoodProblem:
     def _of_rows(self, rows: LabeledPoints, at: Array, own: Array) -> tuple[Number, Array]:
         """Some rows against all of them (algorithm 4.4)."""
         return self._evaluated(at, rows[own], rows, own)
-
-    def _of_batch(self, rows: LabeledPoints, at: Array, which: Array) -> tuple[Number, Array]:
-        """Some rows against each other (algorithm 4.1)."""
-        return self._evaluated(at, rows[which])
 
     def _repeated(self, function: Callable[..., Any], n_pairs: int) -> Callable[..., Any]:
         """For many calls with arrays where the engine computes."""
