@@ -35,6 +35,7 @@ from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.methods import learns_from_rows
 
 __all__ = ["METRICS", "DivergenceNeighbors", "checked_queries", "space_of"]
 
@@ -222,6 +223,7 @@ class DivergenceNeighbors(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceNeighbors":
@@ -242,6 +244,7 @@ class DivergenceNeighbors(
             points, y = self._checked(X, y)
             return self._fit(points, y, self._settled(points))
 
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:

@@ -16,6 +16,7 @@ from vicinal.local_components.estimator import LocalComponents
 from vicinal.local_components.modes import SIGNIFICANCE, Modes
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["ModeClustering"]
@@ -145,6 +146,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(
@@ -179,6 +181,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         self.labels_ = self._modes.labels_of(rows)
         return self
 
+    @answers_in_blocks
     @answers_in_kind
     @on_own_threads
     def predict(self, X: ArrayLike) -> NDArray:

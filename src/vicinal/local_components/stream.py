@@ -16,10 +16,13 @@ from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.trials import Trials, row_folds
 from vicinal.neighborhood import Engine
 
-__all__ = ["Stream"]
+__all__ = ["MOST_TO_CHOOSE_FROM", "Stream"]
 
 # Updates of EM over the points kept, whenever the points seen have doubled.
 _N_UPDATES, _LEAST_GAIN = 30, 1e-4
+
+# Rows of a first call that are looked at for copies of each other before some are chosen.
+MOST_TO_CHOOSE_FROM = 20_000
 
 
 class Stream:
@@ -99,7 +102,8 @@ class Stream:
 
     def _settle(self, points: WeightedPoints, engine: Engine) -> None:
         """Choose the penalty by folds of some points, and learn from them by exact EM."""
-        some = distinct_points(points)[0].some(MOST_POINTS, self.rng)
+        many = points.some(MOST_TO_CHOOSE_FROM, self.rng)  # they may be in a file
+        some = distinct_points(many)[0].some(MOST_POINTS, self.rng)
         trials = Trials(row_folds(some), self.form, False, False, engine)
         self.penalty = choose_penalty(Columns.of(some, self.form), trials).penalty
         if len(some) == 1:

@@ -83,9 +83,9 @@ class Stream:
         self, new: LabeledPoints, objective: Objective, engine: Engine, batch_size: int
     ) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
-        new = new.at((new.X - self.center) / self.unit)
         for positions in split(self.rng.permutation(len(new)), batch_size):
-            batch = new[positions]
+            batch = new[positions]  # new points may be in a file: never all of them at once
+            batch = batch.at((batch.X - self.center) / self.unit)
             self._update(batch, objective, engine)
             self.reservoir.add((batch.X, batch.labels, batch.counts), self.rng)
 
