@@ -27,13 +27,13 @@ def needs_of_fit(settings: LocalSettings, n: int, D: int, itemsize: int) -> list
     if settings.n_mixture != 1:
         sample = min(n, MOST_ROWS) * (8 * _MIXED * D + 400)
         instead = "learn with n_mixture=1 and partial_fit, which keeps reservoir_size rows"
-        return [Need("a sample of the rows", sample, instead), _need_of_matrices(D, _PARTS)]
+        return [Need("a sample of the rows", sample, instead), *_needs_of_columns(D, _PARTS)]
     kernels = 8.0 * D * (_CENTERS * n + _LOOKED_AT * min(n, MOST_KEYS))
     needs = [Need("a kernel at every row", kernels, _NO_KERNEL_AT_EVERY_ROW)]
     if isinstance(settings.covariance, str) and settings.covariance in ("local", "auto"):
         instead = "set covariance='full'"
         needs.append(Need("a covariance for every row", 8.0 * _OWN * n * D * D, instead))
-    return [*needs, _need_of_matrices(D)]
+    return [*needs, *_needs_of_columns(D)]
 
 
 def needs_of_stream(settings: LocalSettings, n: int, D: int, itemsize: int) -> list[Need]:
@@ -44,10 +44,14 @@ def needs_of_stream(settings: LocalSettings, n: int, D: int, itemsize: int) -> l
     return [
         Need("the order of the rows", 8.0 * 2 * n, "call partial_fit with fewer rows at a time"),
         Need("the rows it keeps, and a batch", 8.0 * numbers, instead),
-        _need_of_matrices(D),
+        *_needs_of_columns(D),
     ]
 
 
-def _need_of_matrices(D: int, n_parts: int = 1) -> Need:
-    used = 8.0 * (_MATRICES + 4 * n_parts) * D * D + _REST
-    return Need(f"matrices of {D} columns", used, "choose fewer columns")
+def _needs_of_columns(D: int, n_parts: int = 1) -> list[Need]:
+    """Whatever the number of rows."""
+    matrices = 8.0 * (_MATRICES + 4 * n_parts) * D * D
+    return [
+        Need(f"matrices of {D} columns", matrices, "choose fewer columns"),
+        Need("blocks of rows", _REST, ""),
+    ]

@@ -28,7 +28,7 @@ def needs_of_fit(settings: NeighborhoodSettings, n: int, D: int, itemsize: int) 
     return [
         *_needs_of_rows(settings, recipe, n, d, itemsize),
         *_needs_of_points(recipe, n, D, d, itemsize),
-        _need_of_matrices(D),
+        *_needs_of_columns(D),
     ]
 
 
@@ -40,7 +40,7 @@ def needs_of_stream(settings: NeighborhoodSettings, n: int, D: int, itemsize: in
     return [
         Need("the order of the rows", 8 * 3 * n, "call partial_fit with fewer rows at a time"),
         Need("the rows it keeps, and a batch", _COPIES * (kept + size * D * 8), instead),
-        _need_of_matrices(D),
+        *_needs_of_columns(D),
     ]
 
 
@@ -80,6 +80,9 @@ def _needs_of_points(recipe: Recipe, n: int, D: int, d: int, itemsize: int) -> l
     return [*needs, Need("batches, folds and rows held back", others * row, instead)]
 
 
-def _need_of_matrices(D: int) -> Need:
-    used = _MATRICES * D * D * 8 + _BLOCKS * BLOCK_BYTES + _TILES
-    return Need(f"matrices of {D} columns, and blocks of rows", used, "choose fewer columns")
+def _needs_of_columns(D: int) -> list[Need]:
+    """Whatever the number of rows."""
+    return [
+        Need(f"matrices of {D} columns", _MATRICES * D * D * 8, "choose fewer columns"),
+        Need("blocks of rows", _BLOCKS * BLOCK_BYTES + _TILES, ""),
+    ]

@@ -21,10 +21,11 @@ def chosen_names(
 ) -> tuple[str, ...]:
     """Columns to learn from, all of them numbers: those asked for, or all but the target."""
     known = schema.names
-    for wanted in [*(columns or ()), *([] if target is None else [target])]:
+    asked = known if columns is None else [str(one) for one in columns]
+    for wanted in [*asked, *([] if target is None else [target])]:
         if wanted not in known:
             raise ValueError(f"{name} has no column {wanted!r}: it has {', '.join(known)}.")
-    chosen = tuple(one for one in (columns or known) if one != target)
+    chosen = tuple(one for one in asked if one != target)
     if not chosen:
         raise ValueError(f"{name} has no columns left to learn from.")
     for one in chosen:

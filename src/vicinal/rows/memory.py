@@ -21,7 +21,7 @@ class Need(NamedTuple):
         What it is for.
     n_bytes : float
     instead : str
-        What to change so that there is less of it.
+        What to change so that there is less of it; empty: nothing does.
     """
 
     what: str
@@ -70,9 +70,12 @@ def check_memory(who: str, memory_limit: Any, needs: Iterable[Need]) -> None:
     parts = list(needs)
     total = sum(part.n_bytes for part in parts)
     if total > limit:
-        largest = max(parts, key=lambda part: part.n_bytes)
+        told = f"memory_limit={memory_limit!r} is too little for {who}, which needs about"
+        least = sum(part.n_bytes for part in parts if not part.instead)
+        if least > limit:
+            raise ValueError(f"{told} {in_words(least)} for any rows: raise the limit.")
+        largest = max((part for part in parts if part.instead), key=lambda part: part.n_bytes)
         raise ValueError(
-            f"memory_limit={memory_limit!r} is too little for {who}, which needs about "
-            f"{in_words(total)}, most of it ({in_words(largest.n_bytes)}) for {largest.what}: "
-            f"{largest.instead}, or raise the limit."
+            f"{told} {in_words(total)}, of which {in_words(largest.n_bytes)} are for "
+            f"{largest.what}: {largest.instead}, or raise the limit."
         )

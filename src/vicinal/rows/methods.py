@@ -123,9 +123,12 @@ def _check_limit(model: Any, method: str, X: Any) -> None:
     """Refuse what would take more memory than the user lets the model have."""
     if not hasattr(model, "memory_limit"):
         return
-    limit, shape = bytes_of(model.memory_limit), getattr(X, "shape", None) or np.shape(X)
-    if limit is None or len(shape) != 2:
+    limit = bytes_of(model.memory_limit)
+    if limit is None:
         return
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    if len(shape) != 2:
+        return  # scikit-learn says what is wrong
     if isinstance(X, RowSource):
         dtype, held = X.dtype, held_bytes(X, limit)
     else:
