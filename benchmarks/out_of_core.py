@@ -4,7 +4,7 @@ python -m benchmarks.out_of_core [--gb 20] [--memory 2GB] [--folder DIR] [--save
 
 Rows are made on the fly into a .npy file, and some of them into Parquet and Zarr. Every step is a
 process of its own that may not have more than --memory of private memory (RLIMIT_DATA: a step that
-needs more fails). Its peak is RssAnon, sampled twenty times a second: what it has allocated, with the
+needs more fails). Its peak is RssAnon, looked at twenty times a second: what is allocated, with the
 interpreter and all libraries, but without pages of mapped files, which the system keeps while
 nobody else needs the room and drops when somebody does.
 """

@@ -195,12 +195,24 @@ def class_units(
 
 def _centers_and_spreads(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArray]:
     """Mean of every column, and how far its values reach from there, shape (D,) each."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    check_reach(np.stack([low, high]), VALUES)  # one sweep over many rows less
-    center = _mean(X, weights).astype(X.dtype)
+    low, high, mean = _ends_and_mean(X, weights)
+    check_reach(np.stack([low, high]), VALUES)
+    center = mean.astype(X.dtype)
     spreads = np.maximum(high - center, center - low).astype(np.float64)
     check_spread(float(spreads.max()), X.dtype, VALUES)
     return center, spreads
+
+
+def _ends_and_mean(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArray, NDArray]:
+    """Least and largest value and mean of every column; with weights in one sweep over the rows."""
+    if weights is None:
+        return X.min(axis=0), X.max(axis=0), X.mean(axis=0, dtype=np.float64)
+    low, high, total = X[0], X[0], np.zeros(X.shape[1])
+    for rows in _slices(X):
+        block = X[rows]
+        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+        total += weights[rows] @ block.astype(np.float64)
+    return low, high, total / weights.sum()
 
 
 def _near(spread: NDArray) -> NDArray:
@@ -264,15 +276,8 @@ def class_covariances(
     return total / np.where(known.counts > 0, known.counts, 1.0)[:, None, None]
 
 
-def _mean(X: NDArray, weights: NDArray | None) -> NDArray:
-    if weights is None:
-        return X.mean(axis=0, dtype=np.float64)
-    total = sum(weights[rows] @ X[rows].astype(np.float64) for rows in _slices(X))
-    return np.asarray(total / weights.sum())
-
-
-def _slices(X: NDArray, most_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
-    step = max(1, most_bytes // (X.shape[1] * 8))
+def _slices(X: NDArray, most_bytes: int | None = None) -> Iterator[slice]:
+    step = max(1, (most_bytes or BLOCK_BYTES) // (X.shape[1] * 8))
     return (slice(start, min(start + step, len(X))) for start in range(0, len(X), step))
 
 
