@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
+from vicinal.inputs.mapped import soon
 from vicinal.inputs.span import has_few_rows, span_of
 from vicinal.inputs.units import VALUES, check_reach, check_spread
 from vicinal.neighborhood.products import gram, times
@@ -113,7 +114,7 @@ class Features:
 
     def blocks(self) -> Iterator[tuple[slice, NDArray]]:
         """All rows, some megabytes at a time."""
-        for rows in _slices(self.X):
+        for rows in _sweep(self.X):
             yield rows, self[rows]
 
     def project(self, A: NDArray) -> NDArray:
@@ -208,7 +209,7 @@ def _ends_and_mean(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArra
     if weights is None:
         return X.min(axis=0), X.max(axis=0), X.mean(axis=0, dtype=np.float64)
     low, high, total = X[0], X[0], np.zeros(X.shape[1])
-    for rows in _slices(X):
+    for rows in _sweep(X):
         block = X[rows]
         low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
         total += weights[rows] @ block.astype(np.float64)
@@ -274,6 +275,13 @@ def class_covariances(
             mine = labels[rows] == c
             total[c] += _scatter(block[mine] - known.means[c], _part(part, mine))
     return total / np.where(known.counts > 0, known.counts, 1.0)[:, None, None]
+
+
+def _sweep(X: NDArray) -> Iterator[slice]:
+    """Blocks of rows, each of which begins to be read while the one before is looked at."""
+    for rows in _slices(X):
+        soon(X, slice(rows.stop, 2 * rows.stop - rows.start))
+        yield rows
 
 
 def _slices(X: NDArray, most_bytes: int | None = None) -> Iterator[slice]:
