@@ -16,6 +16,10 @@ EXTRAS = (
     "torch",
     "triton",
     "array_api_compat",
+    "pyarrow",
+    "zarr",
+    "fsspec",
+    "dask",
 )
 
 

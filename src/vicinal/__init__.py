@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from vicinal.divergence import DivergenceEmbedding, DivergenceNeighbors
     from vicinal.local_components import LocalComponents, ModeClustering
     from vicinal.nca import NeighborhoodComponents
+    from vicinal.rows import open_rows
     from vicinal.sampling import sample_pairs
     from vicinal.saving import export_onnx, load, save
 
@@ -35,6 +36,7 @@ __all__ = [
     "local_components",
     "metrics",
     "nca",
+    "open_rows",
     "sample_pairs",
     "save",
     "saving",
@@ -56,6 +58,7 @@ _HOMES = {
     "local_components": "vicinal.local_components",
     "metrics": "vicinal.metrics",
     "nca": "vicinal.nca",
+    "open_rows": "vicinal.rows",
     "sample_pairs": "vicinal.sampling",
     "save": "vicinal.saving",
     "saving": "vicinal.saving",

@@ -15,6 +15,7 @@ from vicinal.inputs.units import check_projection
 from vicinal.neighborhood import gram, times
 from vicinal.neighborhood.arrays import Array
 from vicinal.neighborhood.threads import on_own_threads
+from vicinal.rows.methods import answers_in_blocks
 
 if TYPE_CHECKING:
     import faiss
@@ -167,6 +168,7 @@ class MahalanobisMixin:
 class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MahalanobisMixin):
     """A transformer by `components_`, which keeps the precision of its input."""
 
+    @answers_in_blocks
     @computes_in_place
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:

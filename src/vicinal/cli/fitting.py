@@ -27,6 +27,8 @@ __all__ = [
     "FitPlan",
     "Fitted",
     "after_scaling",
+    "check_classes",
+    "check_target_given",
     "chosen_rows",
     "fit_and_judge",
     "fit_model",
@@ -139,12 +141,17 @@ def rows_to_fit(
     -------
     Rows
     """
+    check_target_given(table, target, family)
+    return chosen_rows(table, selection, target, family.needs_classes, drop_missing)
+
+
+def check_target_given(table: Table, target: str | None, family: Family) -> None:
+    """Raise an error where a model needs classes, and nobody says where they are."""
     if family.needs_classes and target is None and table.target is None:
         raise WrongUsage(
             f"--model {family.value} learns from classes: name their column by --target, one of "
             f"{some(table.frame.columns)}; or use --model local, which needs none"
         )
-    return chosen_rows(table, selection, target, family.needs_classes, drop_missing)
 
 
 def chosen_rows(
@@ -169,11 +176,12 @@ def chosen_rows(
         table, columns, with_target=with_target, drop_missing=drop_missing, can_choose=True
     )
     if rows.y is not None:
-        _check_classes(rows.y, str(columns.target), table.name)
+        check_classes(rows.y, str(columns.target), table.name)
     return rows
 
 
-def _check_classes(y: "NDArray", target: str, name: str) -> None:
+def check_classes(y: "NDArray", target: str, name: str) -> None:
+    """Raise an error where labels are not classes to learn from."""
     import numpy as np
 
     what, classes = f"the target {target!r} of {name}", np.unique(y)

@@ -30,13 +30,15 @@ def fingerprint(X: "NDArray | pl.DataFrame") -> str:
 
 def metadata_of(rows: Rows, data: Path) -> dict[str, Any]:
     """What is saved with a model that was fitted to these rows."""
-    return {
+    known = {
         **rows.columns.as_metadata(),
         "rows": len(rows),
         "data": data.name,
         "command": command_line(),
-        "fingerprint": fingerprint(rows.X),
     }
+    if hasattr(rows.X, "chunks"):  # to be read in parts: too much to read again for that
+        return known
+    return {**known, "fingerprint": fingerprint(rows.X)}
 
 
 @dataclass(frozen=True)
@@ -95,4 +97,5 @@ class SavedModel:
 
     def was_fitted_to(self, rows: Rows) -> bool:
         """Whether these are the very rows it was fitted to."""
-        return self.header.metadata.get("fingerprint") == fingerprint(rows.X)
+        known = self.header.metadata.get("fingerprint")
+        return known is not None and known == fingerprint(rows.X)

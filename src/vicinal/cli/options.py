@@ -21,6 +21,7 @@ __all__ = [
     "Jobs",
     "Keep",
     "KeepAll",
+    "MemoryLimit",
     "ModelFile",
     "OneHot",
     "Output",
@@ -155,6 +156,16 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="Set any parameter of the estimator; may be repeated.",
+    ),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="Read DATA in parts, and hold no more than this of it, e.g. 2GB: for tables larger "
+        "than memory.",
+        rich_help_panel=_FILES,
     ),
 ]
 Seed = Annotated[

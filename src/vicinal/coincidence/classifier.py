@@ -38,6 +38,7 @@ from vicinal.neighborhood import log_shares, times
 from vicinal.neighborhood.pair_list import PairList
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["CoincidenceClassifier"]
@@ -149,6 +150,7 @@ class CoincidenceClassifier(
         self.random_state = random_state
         self.verbose = verbose
 
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: ArrayLike) -> "CoincidenceClassifier":
@@ -269,6 +271,7 @@ class CoincidenceClassifier(
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
 
+    @answers_in_blocks
     @answers_in_kind
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
@@ -358,6 +361,7 @@ class CoincidenceClassifier(
         """Number of output features, for get_feature_names_out."""
         return len(self.classes_)
 
+    @answers_in_blocks
     @answers_in_kind
     def predict_log_proba(self, X: ArrayLike) -> NDArray:
         """Logarithm of `predict_proba`.
@@ -372,6 +376,7 @@ class CoincidenceClassifier(
         """
         return log_shares(self._log_coincidence(self._checked(X)), axis=1)
 
+    @answers_in_blocks
     @answers_in_kind
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probabilities to coincide with the means of the classes, divided by their sum.
@@ -386,6 +391,7 @@ class CoincidenceClassifier(
         """
         return np.exp(self.predict_log_proba(X))
 
+    @answers_in_blocks
     @answers_in_kind
     def predict(self, X: ArrayLike) -> NDArray:
         """Class whose mean a point most probably coincides with.

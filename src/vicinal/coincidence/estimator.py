@@ -38,6 +38,7 @@ from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import times
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.methods import learns_from_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["LatentCoincidence"]
@@ -250,6 +251,7 @@ class LatentCoincidence(
         self.verbose = verbose
 
     @with_callbacks
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: ArrayLike) -> "LatentCoincidence":

@@ -30,6 +30,7 @@ from vicinal.fitting.support import FitSupport
 from vicinal.inputs.tensors import answers_in_kind
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["DivergenceEmbedding"]
@@ -233,6 +234,7 @@ class DivergenceEmbedding(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceEmbedding":
@@ -269,6 +271,7 @@ class DivergenceEmbedding(
         self._n_features_out = self.n_components
         return self
 
+    @learns_from_rows
     @answers_in_kind
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray:
         """Embed the training points and return their coordinates.
@@ -286,6 +289,7 @@ class DivergenceEmbedding(
         """
         return self.fit(X, y).embedding_
 
+    @answers_in_blocks
     @answers_in_kind
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:

@@ -38,6 +38,7 @@ from vicinal.inputs.units import check_units
 from vicinal.neighborhood.gpu import device_for_cuda, is_usable
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.methods import learns_from_rows
 
 __all__ = ["METRICS", "DivergenceNeighbors", "checked_queries", "space_of"]
 
@@ -229,6 +230,7 @@ class DivergenceNeighbors(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceNeighbors":
@@ -249,6 +251,7 @@ class DivergenceNeighbors(
             points, y = self._checked(X, y)
             return self._fit(points, y, self._settled(points))
 
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:

@@ -9,12 +9,14 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from vicinal.inputs.span import span_of
+from vicinal.inputs.mapped import soon
+from vicinal.inputs.span import has_few_rows, span_of
 from vicinal.inputs.units import VALUES, check_reach, check_spread
 from vicinal.neighborhood.products import gram, times
 from vicinal.neighborhood.threads import run_in_order, threads_worth
 
 __all__ = [
+    "BLOCK_BYTES",
     "Features",
     "Moments",
     "class_covariances",
@@ -23,7 +25,8 @@ __all__ = [
     "standard_units",
 ]
 
-_BLOCK_BYTES = 8_000_000
+# Of rows that are converted at a time.
+BLOCK_BYTES = 8_000_000
 
 # Of rows that are taken on one thread: they stay in its cache until they are converted.
 _TAKEN_BYTES, _PARTS_OF_A_THREAD = 500_000, 8
@@ -110,7 +113,7 @@ class Features:
 
     def blocks(self) -> Iterator[tuple[slice, NDArray]]:
         """All rows, some megabytes at a time."""
-        for rows in _slices(self.X):
+        for rows in _sweep(self.X):
             yield rows, self[rows]
 
     def project(self, A: NDArray) -> NDArray:
@@ -198,12 +201,24 @@ def class_units(
 
 def _centers_and_spreads(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArray]:
     """Mean of every column, and how far its values reach from there, shape (D,) each."""
-    check_reach(X, VALUES)
-    low, high = X.min(axis=0), X.max(axis=0)
-    center = _mean(X, weights).astype(X.dtype)
+    low, high, mean = _ends_and_mean(X, weights)
+    check_reach(np.stack([low, high]), VALUES)
+    center = mean.astype(X.dtype)
     spreads = np.maximum(high - center, center - low).astype(np.float64)
     check_spread(float(spreads.max()), X.dtype, VALUES)
     return center, spreads
+
+
+def _ends_and_mean(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArray, NDArray]:
+    """Least and largest value and mean of every column; with weights in one sweep over the rows."""
+    if weights is None:
+        return X.min(axis=0), X.max(axis=0), X.mean(axis=0, dtype=np.float64)
+    low, high, total = X[0], X[0], np.zeros(X.shape[1])
+    for rows in _sweep(X):
+        block = X[rows]
+        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+        total += weights[rows] @ block.astype(np.float64)
+    return low, high, total / weights.sum()
 
 
 def _near(spread: NDArray) -> NDArray:
@@ -212,7 +227,9 @@ def _near(spread: NDArray) -> NDArray:
 
 
 def _in_span(features: Features, is_whole: bool) -> Features:
-    return replace(features, basis=span_of(features[:])) if is_whole else features
+    if is_whole and has_few_rows(*features.shape):
+        return replace(features, basis=span_of(features[:]))
+    return features
 
 
 def _variances_within(
@@ -285,15 +302,15 @@ def class_covariances(
     return total / np.where(known.counts > 0, known.counts, 1.0)[:, None, None]
 
 
-def _mean(X: NDArray, weights: NDArray | None) -> NDArray:
-    if weights is None:
-        return X.mean(axis=0, dtype=np.float64)
-    total = sum(weights[rows] @ X[rows].astype(np.float64) for rows in _slices(X))
-    return np.asarray(total / weights.sum())
+def _sweep(X: NDArray) -> Iterator[slice]:
+    """Blocks of rows, each of which begins to be read while the one before is looked at."""
+    for rows in _slices(X):
+        soon(X, slice(rows.stop, 2 * rows.stop - rows.start))
+        yield rows
 
 
-def _slices(X: NDArray, most_bytes: int = _BLOCK_BYTES) -> Iterator[slice]:
-    step = max(1, most_bytes // (X.shape[1] * 8))
+def _slices(X: NDArray, most_bytes: int | None = None) -> Iterator[slice]:
+    step = max(1, (most_bytes or BLOCK_BYTES) // (X.shape[1] * 8))
     return (slice(start, min(start + step, len(X))) for start in range(0, len(X), step))
 
 

@@ -7,7 +7,7 @@ needs no others: what it does across them nobody can tell from the data, and it 
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-__all__ = ["MOST_COLUMNS", "WIDE", "check_components", "check_width", "span_of"]
+__all__ = ["MOST_COLUMNS", "WIDE", "check_components", "check_width", "has_few_rows", "span_of"]
 
 # Columns from which on rows, where there are fewer, are looked at in their span.
 WIDE = 1000
@@ -19,6 +19,11 @@ MOST_COLUMNS = 5000
 _NO_WIDTH = 1e-12
 
 
+def has_few_rows(n: int, n_columns: int) -> bool:
+    """Whether there are many columns, and fewer rows."""
+    return n_columns >= WIDE and n < n_columns
+
+
 def span_of(centered: NDArray) -> NDArray | None:
     """Orthonormal directions in which rows differ, shape (r, D), or None where all columns count.
 
@@ -27,8 +32,7 @@ def span_of(centered: NDArray) -> NDArray | None:
     centered : ndarray of shape (n, D)
         Less their mean.
     """
-    n, n_columns = centered.shape
-    if n_columns < WIDE or n >= n_columns:
+    if not has_few_rows(*centered.shape):
         return None
     _, widths, directions = svd(centered, full_matrices=False)
     rank = int((widths > _NO_WIDTH * widths[0]).sum())

@@ -18,6 +18,7 @@ from vicinal.local_components.estimator import LocalComponents
 from vicinal.local_components.modes import SIGNIFICANCE, Modes
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["ModeClustering"]
@@ -155,6 +156,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(
@@ -197,6 +199,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
             self.density_ = density.fit(learned, sample_weight=of_some)
         self._modes = self.density_._find_modes(self.significance, rng, self.verbose)
 
+    @answers_in_blocks
     @answers_in_kind
     @on_own_threads
     def predict(self, X: ArrayLike) -> NDArray:

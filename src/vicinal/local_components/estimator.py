@@ -36,6 +36,7 @@ from vicinal.local_components.fit import fit_shared
 from vicinal.local_components.given import is_given, matrix_width
 from vicinal.local_components.given_fit import fit_given
 from vicinal.local_components.learning import Penalty
+from vicinal.local_components.memory import needs_of_fit, needs_of_stream
 from vicinal.local_components.mixture.fit import fit_mixture
 from vicinal.local_components.modes import ModesMixin
 from vicinal.local_components.outliers import DensityOutlierMixin, offset_of
@@ -45,6 +46,8 @@ from vicinal.local_components.stream import Stream
 from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fit
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.memory import Need
+from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["LocalComponents"]
@@ -183,6 +186,12 @@ class LocalComponents(
         on from there and learns the same model, to the bit; called after its end it
         returns at once. The checkpoint of another fit is refused. See
         ``docs/checkpoints.md``. `partial_fit` writes none: save the model between calls.
+    memory_limit : int, float or str, optional
+        Bytes, or words as "2GB", that `fit` and `partial_fit` may take beside `X` itself: what
+        would need more is refused before any work, with what to change. `fit` puts a kernel at
+        every row and holds them all, unless there is a mixture (`n_mixture`), which keeps a sample;
+        `partial_fit` learns from rows that are larger than memory (``docs/scale.md``). Results
+        do not depend on it. None: no limit.
     random_state : int, RandomState instance or None, default=None
         For `sample`, rows held back, stochastic EM and streams.
     n_jobs : int, optional
@@ -364,6 +373,7 @@ class LocalComponents(
         tolerance: float = 0.0,
         precision: str = "auto",
         checkpoint: str | os.PathLike[str] | None = None,
+        memory_limit: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -391,11 +401,13 @@ class LocalComponents(
         self.tolerance = tolerance
         self.precision = precision
         self.checkpoint = checkpoint
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @with_callbacks
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(
@@ -428,6 +440,7 @@ class LocalComponents(
             return fit(self, points, self._generator())
 
     @available_if(check_streaming)
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def partial_fit(
@@ -488,6 +501,7 @@ class LocalComponents(
         self._set_offset(stream.rng)
         return self
 
+    @answers_in_blocks
     @answers_in_kind
     @on_own_threads
     def score_samples(self, X: ArrayLike) -> NDArray:
@@ -504,6 +518,7 @@ class LocalComponents(
         queries = self._queries(X)
         return self._density.log_density(queries, self._engine_for(queries))
 
+    @answers_in_blocks
     @answers_in_kind
     @on_own_threads
     def part_probabilities(self, X: ArrayLike) -> NDArray:
@@ -577,9 +592,14 @@ class LocalComponents(
             check_width(rows.shape[1], "LocalComponents learns", ", or set covariance='diag'")
         check_units(rows)
         weights = check_weights(sample_weight, rows)
-        if weights is not None:
+        if weights is not None and not weights.all():
             rows, weights = rows[weights > 0], weights[weights > 0]
         return WeightedPoints(rows, weights)
+
+    def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
+        """What a method needs in memory for rows of a shape."""
+        needs = needs_of_fit if method == "fit" else needs_of_stream
+        return needs(self, *shape, dtype.itemsize)
 
     def _not_in_files(self) -> tuple[str, ...]:
         """The density has covariances of single kernels, too, in other coordinates."""

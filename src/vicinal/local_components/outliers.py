@@ -10,6 +10,7 @@ from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.tensors import answers_in_kind
 from vicinal.local_components.density import Density
 from vicinal.neighborhood import Engine
+from vicinal.rows.methods import answers_in_blocks
 
 __all__ = ["DensityOutlierMixin", "offset_of"]
 
@@ -29,6 +30,7 @@ class DensityOutlierMixin(OutlierMixin):
         """Log-density of points, which an estimator knows."""
         raise NotImplementedError
 
+    @answers_in_blocks
     @answers_in_kind
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Log-density above that of the least likely rows that are no outliers.
@@ -45,6 +47,7 @@ class DensityOutlierMixin(OutlierMixin):
         log_p = self.score_samples(X)
         return log_p - self.offset_
 
+    @answers_in_blocks
     @answers_in_kind
     def predict(self, X: ArrayLike) -> NDArray:
         """Whether rows are like those learned from.

@@ -12,11 +12,11 @@ from vicinal.local_components.equations import leave_one_out
 from vicinal.local_components.learning import Batching, LocalProblem
 from vicinal.neighborhood.arrays import placed_like
 
-__all__ = ["refined"]
+__all__ = ["MOST_KEYS", "refined"]
 
 # Rows that kernels are refined among, rows whose neighborhoods an update looks at, updates, and
 # what each of them leaves of the scatter before it.
-_MOST_KEYS, _BATCH, _N_UPDATES, _KEPT = 100_000, 500, 30, 0.7
+MOST_KEYS, _BATCH, _N_UPDATES, _KEPT = 100_000, 500, 30, 0.7
 
 # Rows that tell whether that was a gain.
 _MOST_JUDGES = 1000
@@ -45,7 +45,7 @@ def refined(
     rng : numpy.random.Generator
     verbose : int
     """
-    more = points.some(_MOST_KEYS, rng)
+    more = points.some(MOST_KEYS, rng)
     if not problem.copies_count:
         more, _ = distinct_points(more)
     if len(more) <= len(problem.points):

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from vicinal.fitting import few_updates
 from vicinal.inputs.copies import distinct_points
+from vicinal.inputs.mapped import in_any_order
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.reservoir import Reservoir
 from vicinal.local_components.columns import Columns
@@ -16,10 +17,13 @@ from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.trials import Trials, row_folds
 from vicinal.neighborhood import Engine
 
-__all__ = ["Stream"]
+__all__ = ["MOST_TO_CHOOSE_FROM", "Stream"]
 
 # Updates of EM over the points kept, whenever the points seen have doubled.
 _N_UPDATES, _LEAST_GAIN = 30, 1e-4
+
+# Rows of a first call that are looked at for copies of each other before some are chosen.
+MOST_TO_CHOOSE_FROM = 20_000
 
 
 class Stream:
@@ -89,17 +93,19 @@ class Stream:
         """One update per batch of new points, each against the batch and the reservoir."""
         if self.chooses and not self.settled:
             self._settle(new, engine)
-        for positions in self._batches(new, batch_size):
-            batch = new[positions]
-            self._update(batch, engine)
-            self.reservoir.add((batch.X, batch.counts), self.rng)
+        with in_any_order(new.X):
+            for positions in self._batches(new, batch_size):
+                batch = new[positions]
+                self._update(batch, engine)
+                self.reservoir.add((batch.X, batch.counts), self.rng)
         if self.chooses and self.total >= 2.0 * self.settled:
             self._settle(self.points, engine)
             self.settled = self.total
 
     def _settle(self, points: WeightedPoints, engine: Engine) -> None:
         """Choose the penalty by folds of some points, and learn from them by exact EM."""
-        some = distinct_points(points)[0].some(MOST_POINTS, self.rng)
+        many = points.some(MOST_TO_CHOOSE_FROM, self.rng)  # they may be in a file
+        some = distinct_points(many)[0].some(MOST_POINTS, self.rng)
         trials = Trials(row_folds(some), self.form, False, False, engine)
         self.penalty = choose_penalty(Columns.of(some, self.form), trials).penalty
         if len(some) == 1:

@@ -27,6 +27,7 @@ from vicinal.nca.decision import decide
 from vicinal.nca.equations import Objective
 from vicinal.nca.fits import ChosenFit, Parts
 from vicinal.nca.learning import TrainingSet
+from vicinal.nca.memory import needs_of_fit, needs_of_stream
 from vicinal.nca.prediction import Classifier, nearest_index
 from vicinal.nca.preparation import (
     plain_objective,
@@ -39,6 +40,8 @@ from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fi
 from vicinal.neighborhood.arrays import on_host
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.memory import Need
+from vicinal.rows.methods import answers_in_blocks, learns_from_rows, scores_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["NeighborhoodComponents"]
@@ -189,6 +192,10 @@ class NeighborhoodComponents(
         Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
         that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
         precision of X, and refuse any other.
+    memory_limit : int, float or str, optional
+        Bytes, or words as "2GB", that `fit` and `partial_fit` may take beside `X` itself, so that
+        `X` may be larger than memory (``docs/scale.md``): what would need more is refused
+        before any work, with what to change. Results do not depend on it. None: no limit.
     warm_start : bool, default=False
         Start from the map of the previous fit (without annealing again).
     checkpoint : path-like, optional
@@ -328,6 +335,7 @@ class NeighborhoodComponents(
         engine: str = "auto",
         tolerance: float = 0.0,
         precision: str = "auto",
+        memory_limit: float | str | None = None,
         warm_start: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -361,6 +369,7 @@ class NeighborhoodComponents(
         self.engine = engine
         self.tolerance = tolerance
         self.precision = precision
+        self.memory_limit = memory_limit
         self.warm_start = warm_start
         self.checkpoint = checkpoint
         self.random_state = random_state
@@ -368,6 +377,7 @@ class NeighborhoodComponents(
         self.verbose = verbose
 
     @with_callbacks
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def fit(
@@ -456,6 +466,7 @@ class NeighborhoodComponents(
         return engine
 
     @available_if(check_streaming)
+    @learns_from_rows
     @answers_in_kind
     @on_own_threads
     def partial_fit(
@@ -515,6 +526,11 @@ class NeighborhoodComponents(
         self.history_ = {"objective": np.array(stream.objectives)}
         return self
 
+    def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
+        """What a method needs in memory for rows of a shape."""
+        needs = needs_of_fit if method == "fit" else needs_of_stream
+        return needs(self, *shape, dtype.itemsize)
+
     def _sureness(self) -> dict[str, Any]:
         """How soft neighborhoods are and how sure predictions, where a fit has found out."""
         known = getattr(self, "_classifier", None)
@@ -563,6 +579,9 @@ class NeighborhoodComponents(
         rule = Classifier.of(projected, objective, logit, choice.scale, choice.calibration)
         return {**attributes, "_classifier": rule}
 
+    score = scores_rows(ClassifierMixin.score)
+
+    @answers_in_blocks
     @computes_in_place
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probability of each class: its share in the soft neighborhood, weighed by the prior.
@@ -578,6 +597,7 @@ class NeighborhoodComponents(
         """
         return np.exp(self._log_probabilities(X))
 
+    @answers_in_blocks
     @computes_in_place
     def predict(self, X: ArrayLike) -> NDArray:
         """Most probable class of each point (the NCA rule).

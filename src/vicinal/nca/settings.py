@@ -38,6 +38,7 @@ class NeighborhoodSettings(Protocol):
     engine: str
     tolerance: float
     precision: str
+    memory_limit: float | str | None
     warm_start: bool
     random_state: int | np.random.RandomState | None
     n_jobs: int | None

@@ -1,5 +1,6 @@
 """``vicinal fit``."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,12 +10,24 @@ from vicinal import __version__
 from vicinal.cli import options
 from vicinal.cli.command import Command
 from vicinal.cli.families import Family
-from vicinal.cli.fitting import FitPlan, Fitted, fit_and_judge, rows_to_fit, save
+from vicinal.cli.fitting import (
+    FitPlan,
+    Fitted,
+    check_classes,
+    check_target_given,
+    fit_and_judge,
+    rows_to_fit,
+    save,
+)
 from vicinal.cli.groups import Choosing, Reading, Speaking
+from vicinal.cli.large import LargeTable, Sparing
 from vicinal.cli.overwriting import check_file, refuse_overwriting
 from vicinal.cli.progress import progress_of_fits
+from vicinal.cli.running import WrongUsage
 from vicinal.cli.screens import show_facts, show_json, size
 from vicinal.cli.settings import merge
+from vicinal.cli.tables.columns import Selection
+from vicinal.cli.tables.rows import Rows
 from vicinal.cli.wording import counted
 
 __all__ = ["FIT"]
@@ -80,6 +93,7 @@ def fit(
     choosing: Choosing,
     drop_missing: options.DropMissing = False,
     reading: Reading,
+    sparing: Sparing,
     as_json: options.AsJson = False,
     speaking: Speaking,
 ) -> None:
@@ -101,8 +115,13 @@ def fit(
         check_file(output, "model")
         plan.check_repeatable()
         refuse_overwriting({"--output": output, "--checkpoint": plan.checkpoint}, data)
-        table = reading.table(data)
-        rows = rows_to_fit(table, choosing.selection, target, model, drop_missing)
+        if sparing.is_for(data):
+            refused = {"standardize": standardize, "test_size": test_size}
+            table = sparing.table(data, **refused, **reading.asked, drop_missing=drop_missing)
+            rows = _rows_in_parts(table, choosing.selection, target, model)
+            plan = _plan_in_parts(plan, sparing.memory_limit)
+        else:
+            rows = rows_to_fit(reading.table(data), choosing.selection, target, model, drop_missing)
         with progress_of_fits(interrupts, quiet=speaking.quiet):
             done = fit_and_judge(plan, rows)
         interrupts.check()
@@ -120,9 +139,31 @@ FIT = Command(
         "vicinal fit wine.csv -t cultivar --test-size 0.25 --seed 0 -o wine.skops",
         "vicinal fit wine.csv -t cultivar -m local --set n_mixture=auto -o w.skops",
         "vicinal fit wine.csv -t cultivar --checkpoint wine.checkpoint -o wine.skops",
+        "vicinal fit large.parquet -t label --memory-limit 2GB -d 2 -o large.skops",
         "cat wine.csv | vicinal fit - -t cultivar -m coincidence -o wine.skops",
     ),
 )
+
+
+def _rows_in_parts(
+    table: LargeTable, selection: Selection, target: str | None, family: Family
+) -> Rows:
+    """What to fit a model to, of a table that is read in parts."""
+    check_target_given(table.known, target, family)
+    rows = table.to_learn_from(selection, target, family.needs_classes)
+    if rows.y is not None:
+        check_classes(rows.y, str(target), table.known.name)
+    return rows
+
+
+def _plan_in_parts(plan: FitPlan, memory_limit: str | None) -> FitPlan:
+    """Without a step before the model, which would hold all rows; the models need none."""
+    if plan.family is Family.coincidence:
+        raise WrongUsage("--model coincidence learns from a table in memory: use nca or local")
+    parameters = {**plan.parameters}
+    if memory_limit is not None:
+        parameters["memory_limit"] = memory_limit
+    return replace(plan, standardize=False, parameters=parameters)
 
 
 def _facts(done: Fitted, output: Path, data: Path) -> dict[str, Any]:

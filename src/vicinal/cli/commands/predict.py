@@ -1,14 +1,16 @@
 """``vicinal predict``."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vicinal.cli import options
 from vicinal.cli.command import Command
 from vicinal.cli.groups import Keeping, Matching, Reading, Speaking, Writing
+from vicinal.cli.large import Sparing, parts
 from vicinal.cli.model_files import SavedModel
-from vicinal.cli.tables.rows import Rows
+from vicinal.cli.progress import progress_of_fits
+from vicinal.cli.tables.parts import write_parts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,22 +33,31 @@ def predict(
     keeping: Keeping,
     matching: Matching,
     reading: Reading,
+    sparing: Sparing,
     writing: Writing,
     speaking: Speaking,
 ) -> None:
     """Write the classes that a model predicts for rows, or which rows are outliers.
 
     The most probable class is in a column called predicted; of a density there
-    is 1, or -1 for outliers. The model's target is passed on, where DATA has it.
+    is 1, or -1 for outliers. The model's target is passed on, where DATA has it
+    and is not read in parts.
     """
-    with speaking.running():
+    with speaking.running() as interrupts:
         destination = writing.destination(output, model, data)
         saved = SavedModel.at(model)
         _check_predict(saved, probabilities)
+        if sparing.is_for(data):
+            large = sparing.table(data, **keeping.asked, **matching.asked, **reading.asked)
+            rows = large.for_model(saved, None, with_target=False)
+            found = parts(rows, lambda X: _predictions(saved.model, X, probabilities))
+            with progress_of_fits(interrupts, "Reading", quiet=speaking.quiet):
+                write_parts(destination, found, len(rows))
+            return
         table = reading.table(data)
         rows = matching.rows(table, saved.columns())
         beside = keeping.beside(table, rows)
-        beside.write(destination, _predictions(saved.model, rows, probabilities), is_matrix=False)
+        beside.write(destination, _predictions(saved.model, rows.X, probabilities), is_matrix=False)
 
 
 PREDICT = Command(
@@ -74,12 +85,12 @@ def _check_predict(saved: SavedModel, probabilities: bool) -> None:
         )
 
 
-def _predictions(model: "ClassifierMixin", rows: Rows, probabilities: bool) -> "pl.DataFrame":
+def _predictions(model: "ClassifierMixin", X: Any, probabilities: bool) -> "pl.DataFrame":
     import numpy as np
     import polars as pl
 
-    found = {"predicted": np.asarray(model.predict(rows.X)).tolist()}
+    found = {"predicted": np.asarray(model.predict(X)).tolist()}
     if probabilities:
-        shares = np.asarray(model.predict_proba(rows.X))
+        shares = np.asarray(model.predict_proba(X))
         found |= {f"p_{name}": shares[:, i] for i, name in enumerate(model.classes_.tolist())}
     return pl.DataFrame(found)

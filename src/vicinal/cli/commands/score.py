@@ -10,6 +10,7 @@ from vicinal.cli import options
 from vicinal.cli.command import Command
 from vicinal.cli.groups import Keeping, Matching, Reading, Speaking, Writing
 from vicinal.cli.judging import Judgment, judge, needs_classes
+from vicinal.cli.large import LargeTable, Sparing
 from vicinal.cli.model_files import SavedModel
 from vicinal.cli.running import WrongUsage, remark, warn
 from vicinal.cli.screens import show_facts, show_json
@@ -47,6 +48,7 @@ def score(
     keeping: Keeping,
     matching: Matching,
     reading: Reading,
+    sparing: Sparing,
     writing: Writing,
     as_json: options.AsJson = False,
     speaking: Speaking,
@@ -65,11 +67,17 @@ def score(
         _check_usage(per_row, as_json, output, *writing, *keeping)
         destination = writing.destination(output, model, data) if per_row else None
         saved = SavedModel.at(model)
-        table = reading.table(data)
-        rows = _rows(saved, table, target, matching)
         _check_neighbors(saved, neighbors)
+        if sparing.is_for(data):
+            large = sparing.table(data, **keeping.asked, **matching.asked, **reading.asked)
+            rows = _rows_in_parts(saved, large, target)
+        else:
+            table = reading.table(data)
+            rows = _rows(saved, table, target, matching)
         judgment = judge(saved.model, rows, k=neighbors)
-        if destination is not None:
+        if destination is not None and sparing.is_for(data):
+            destination.write(judgment.of_rows(), is_matrix=False)
+        elif destination is not None:
             beside = keeping.beside(table, rows)
             beside.write(destination, judgment.of_rows(), is_matrix=False)
             remark(", ".join(f"{name}: {value}" for name, value in judgment.words.items()))
@@ -88,6 +96,20 @@ SCORE = Command(
         "vicinal score density.skops new.csv --per-row --keep id -o outliers.csv",
     ),
 )
+
+
+def _rows_in_parts(saved: SavedModel, large: LargeTable, target: str | None) -> Rows:
+    """Of a table that is read in parts, for a model that can take it so."""
+    if saved.model is not saved.estimator or not hasattr(saved.estimator, "memory_limit"):
+        raise ValueError(
+            f"'{saved.path}' holds a {saved.header.model} that needs the whole table: fit one with "
+            "--memory-limit"
+        )
+    labeled = needs_classes(saved.model)
+    if labeled:
+        columns = saved.columns(target)
+        _check_target(large.known, columns.target_in(large.known) or columns.target)
+    return large.for_model(saved, target, with_target=labeled)
 
 
 def _check_usage(per_row: bool, as_json: bool, *about_rows: Any) -> None:

@@ -16,7 +16,7 @@ from vicinal.fitting.checkpoints.packing import DamagedError
 __all__ = ["Identity", "digest"]
 
 # Parameters that change nothing about what is learned.
-_IDLE = ("checkpoint", "n_jobs", "verbose")
+_IDLE = ("checkpoint", "memory_limit", "n_jobs", "verbose")
 
 # Whose versions decide on the last bits. The own one comes with the package, not with its files.
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")

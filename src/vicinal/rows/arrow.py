@@ -1,0 +1,208 @@
+"""Rows of Arrow: tables, and data sets of Parquet (or other) files, columns by their names."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicinal.rows.blocks import block_rows
+from vicinal.rows.source import RowSource, naming_rows, precision_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.dataset as pads
+
+__all__ = ["DatasetRows", "TableRows", "chosen_names", "matrix_of"]
+
+
+def chosen_names(
+    name: str, schema: "pa.Schema", columns: Sequence[str] | None, target: str | None
+) -> tuple[str, ...]:
+    """Columns to learn from, all of them numbers: those asked for, or all but the target."""
+    known = schema.names
+    asked = known if columns is None else [str(one) for one in columns]
+    for wanted in [*asked, *([] if target is None else [target])]:
+        if wanted not in known:
+            raise ValueError(f"{name} has no column {wanted!r}: it has {', '.join(known)}.")
+    chosen = tuple(one for one in asked if one != target)
+    if not chosen:
+        raise ValueError(f"{name} has no columns left to learn from.")
+    for one in chosen:
+        if not _is_number(schema.field(one).type):
+            raise ValueError(
+                f"column {one!r} of {name} is of type {schema.field(one).type}, and no number: "
+                "leave it out by columns=[...], or name it as the target, both of "
+                "vicinal.open_rows."
+            )
+    return chosen
+
+
+def _is_number(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+
+
+def _precision(schema: "pa.Schema", names: Sequence[str]) -> np.dtype:
+    import pyarrow as pa
+
+    return precision_of(
+        np.float32 if schema.field(name).type == pa.float32() else np.float64 for name in names
+    )
+
+
+def matrix_of(batch: "pa.RecordBatch", names: Sequence[str], dtype: np.dtype) -> NDArray:
+    """Columns beside each other; gaps are not a number."""
+    import pyarrow as pa
+
+    X = np.empty((batch.num_rows, len(names)), dtype)
+    for place, name in enumerate(names):
+        values = batch.column(name)
+        if values.null_count or pa.types.is_boolean(values.type):
+            values = values.cast(pa.float64(), safe=False)
+        X[:, place] = values.to_numpy(zero_copy_only=False)
+    return X
+
+
+def _labels(chunks: "pa.ChunkedArray") -> NDArray:
+    """Labels as NumPy has them: words of one length, numbers, truth."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(chunks.type):
+        chunks = chunks.cast(chunks.type.value_type)
+    found = chunks.to_numpy()
+    return found.astype(str) if found.dtype == object and not chunks.null_count else found
+
+
+class TableRows(RowSource):
+    """A table of Arrow in memory, or one that it has mapped.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    name : str
+    columns : sequence of str, optional
+        None: all but the target.
+    target : str, optional
+    """
+
+    columns: tuple[str, ...]
+
+    def __init__(
+        self,
+        table: "pa.Table",
+        name: str = "X",
+        columns: Sequence[str] | None = None,
+        target: str | None = None,
+    ) -> None:
+        self.name, self._table, self._target = name, table, target
+        self.columns = chosen_names(name, table.schema, columns, target)
+        self.shape = (table.num_rows, len(self.columns))
+        self.dtype = _precision(table.schema, self.columns)
+
+    def chunks(self) -> Iterator[NDArray]:
+        """Some megabytes at a time."""
+        some = self._table.select(list(self.columns))
+        for batch in some.to_batches(max_chunksize=block_rows(self.shape[1])):
+            yield matrix_of(batch, self.columns, self.dtype)
+
+    @property
+    def target(self) -> NDArray | None:
+        """The column that was named."""
+        return None if self._target is None else _labels(self._table.column(self._target))
+
+
+class DatasetRows(RowSource):
+    """Files of a data set, in their order: Parquet, or any other that Arrow knows.
+
+    The end of every Parquet file, which says how many rows and which columns it has, is read at
+    once: a file that is damaged, or lacks a column, is refused before any work.
+
+    Parameters
+    ----------
+    dataset : pyarrow.dataset.Dataset
+    name : str
+    columns : sequence of str, optional
+        None: all but the target.
+    target : str, optional
+    """
+
+    columns: tuple[str, ...]
+
+    def __init__(
+        self,
+        dataset: "pads.Dataset",
+        name: str = "X",
+        columns: Sequence[str] | None = None,
+        target: str | None = None,
+    ) -> None:
+        self.name, self._dataset, self._target = name, dataset, target
+        self.columns = chosen_names(name, dataset.schema, columns, target)
+        self.dtype = _precision(dataset.schema, self.columns)
+        needed = [*self.columns, *([] if target is None else [target])]
+        fragments = list(dataset.get_fragments())
+        n = sum(_checked_rows(each, needed, dataset.schema, name) for each in fragments)
+        self.shape = (n, len(self.columns))
+
+    def chunks(self) -> Iterator[NDArray]:
+        """Batches of one file after the other, some megabytes at a time."""
+        size = block_rows(self.shape[1])
+        for batch in self._batches(list(self.columns), size):
+            yield matrix_of(batch, self.columns, self.dtype)
+
+    @property
+    def target(self) -> NDArray | None:
+        """The column that was named, read when it is asked for."""
+        import pyarrow as pa
+
+        if self._target is None:
+            return None
+        arrays = [batch.column(0) for batch in self._batches([self._target], 1_000_000)]
+        return _labels(pa.chunked_array(arrays, self._dataset.schema.field(self._target).type))
+
+    def _batches(self, names: list[str], size: int) -> Iterator["pa.RecordBatch"]:
+        for fragment in self._dataset.get_fragments():
+            with naming_rows(_path(fragment, self.name)):
+                # Few at a time, on few threads: what is read ahead takes memory, too.
+                yield from fragment.to_batches(
+                    schema=self._dataset.schema,
+                    columns=names,
+                    batch_size=size,
+                    batch_readahead=1,
+                    fragment_readahead=0,
+                    use_threads=False,
+                )
+
+
+def _path(fragment: Any, otherwise: str) -> str:
+    return getattr(fragment, "path", None) or otherwise
+
+
+def _checked_rows(fragment: Any, needed: Sequence[str], schema: "pa.Schema", name: str) -> int:
+    """Number of rows of a file that has all columns."""
+    path = _path(fragment, name)
+    with naming_rows(path):
+        n, there = fragment.count_rows(), fragment.physical_schema
+    known = {*there.names} | _partition_names(fragment)
+    missing = [one for one in needed if one not in known]
+    if missing:
+        raise ValueError(
+            f"{path} lacks the column {missing[0]!r}, which other files of {name} have: all must "
+            "have the same columns."
+        )
+    for one in needed:
+        if one in there.names and there.field(one).type != schema.field(one).type:
+            raise ValueError(
+                f"column {one!r} of {path} is of type {there.field(one).type}, and of "
+                f"{schema.field(one).type} in other files of {name}: write them with one type."
+            )
+    return int(n)
+
+
+def _partition_names(fragment: Any) -> set[str]:
+    """Columns that are said by the names of folders."""
+    import pyarrow.dataset as pads
+
+    expression = getattr(fragment, "partition_expression", None)
+    return set() if expression is None else {*pads.get_partition_keys(expression)}

@@ -1,0 +1,64 @@
+"""Arrays of dask are answered by arrays of dask."""
+
+import numpy as np
+import pytest
+
+from vicinal import LocalComponents, NeighborhoodComponents
+
+da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
+
+
+def test_answers_are_computed_when_they_are_asked_for(labeled, monkeypatch):
+    from vicinal.rows import blocks
+
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 5000)
+    X, y = labeled
+    asked = []
+
+    def watched(block):
+        asked.append(len(block))
+        return block
+
+    chunked = da.from_array(X, chunks=(90, 3))
+    lazy = chunked.map_blocks(watched, dtype=X.dtype, meta=np.empty((0, 0), X.dtype))
+    classifier = NeighborhoodComponents(2, regularization=0.1).fit(chunked, y)
+    density = LocalComponents(covariance=1.0).fit(chunked)
+    answers = {
+        "transform": classifier.transform(lazy),
+        "predict": classifier.predict(lazy),
+        "predict_proba": classifier.predict_proba(lazy),
+        "score_samples": density.score_samples(lazy),
+    }
+    assert asked == []
+    for method, answer in answers.items():
+        model = density if method == "score_samples" else classifier
+        expected = getattr(model, method)(X)
+        assert isinstance(answer, da.Array)
+        assert answer.shape == expected.shape
+        assert answer.dtype == expected.dtype
+        np.testing.assert_allclose(answer.compute(), expected, rtol=1e-4, atol=1e-7)
+        assert answer.chunks[0][0] == 156  # blocks, not chunks
+
+
+def test_labels_in_chunks(labeled):
+    X, y = labeled
+    labels, weights = da.from_array(y, chunks=77), da.from_array(np.ones(400), chunks=91)
+    chunked = da.from_array(X, chunks=(90, 3))
+    model = NeighborhoodComponents(2, regularization=0.1)
+    found = model.fit(chunked, labels, sample_weight=weights).components_
+    assert np.array_equal(found, model.fit(X, y).components_)
+    assert model.score(chunked, labels) == model.score(X, y)
+    with pytest.raises(ValueError, match=r"y has shape \(400, 2\)"):
+        model.fit(chunked, da.zeros((400, 2)))
+
+
+def test_other_kinds_of_labels(labeled):
+    X, y = labeled
+    pa = pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    model = NeighborhoodComponents(2, regularization=0.1)
+    expected = model.fit(X, y).components_
+    words = np.array(["a", "b", "c"])[y]
+    assert np.array_equal(model.fit(X, pa.chunked_array([y[:50], y[50:]])).components_, expected)
+    assert np.array_equal(model.fit(X, pa.array(y)).components_, expected)
+    assert np.array_equal(model.fit(X, pa.array(words)).components_, expected)
+    assert model.classes_.tolist() == ["a", "b", "c"]

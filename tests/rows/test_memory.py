@@ -1,0 +1,136 @@
+"""A limit is kept, or refused before any work."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from vicinal import LocalComponents, NeighborhoodComponents
+from vicinal.rows import blocks, methods, settling
+from vicinal.rows.memory import Need, bytes_of, check_memory
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [(None, None), (5e8, 5e8), ("2GB", 2e9), ("1.5 gb", 1.5e9), ("64MiB", 64 * 2**20), ("7", 7)],
+)
+def test_sizes(written, meant):
+    assert bytes_of(written) == meant
+
+
+@pytest.mark.parametrize("wrong", ["much", "GB", "-2GB", -1, 0, float("nan"), True, [2]])
+def test_what_is_no_size(wrong, labeled):
+    with pytest.raises((TypeError, ValueError), match="memory_limit="):
+        NeighborhoodComponents(memory_limit=wrong).fit(*labeled)
+    with pytest.raises((TypeError, ValueError), match="memory_limit="):
+        LocalComponents(memory_limit=wrong).partial_fit(labeled[0])
+
+
+def test_the_largest_part_is_named():
+    needs = [Need("this", 1e6, "do that"), Need("more", 3e9, "do less of it")]
+    with pytest.raises(ValueError, match=r"3 GB, of which 3 GB are for more: do less of it, or"):
+        check_memory("A", "1GB", needs)
+    with pytest.raises(ValueError, match="A, which needs about 2 GB for any rows: raise the limit"):
+        check_memory("A", "1GB", [*needs, Need("ever", 2e9, "")])
+    check_memory("A", "4GB", needs)
+    check_memory("A", None, needs)
+
+
+FEW = {"regularization": 0.1, "early_stopping": False, "batch_size": 100}
+
+
+@pytest.fixture
+def large(tmp_path):
+    """Rows in a file that is larger than what models may take."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 100)).astype(np.float32)
+    y = rng.integers(0, 3, len(X))
+    X[:, 0] += y
+    np.save(tmp_path / "rows.npy", X)
+    return np.load(tmp_path / "rows.npy", mmap_mode="r"), y
+
+
+def peak_of(work):
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        (NeighborhoodComponents(2, max_iter=5, random_state=0), "fit"),
+        (NeighborhoodComponents(2, batch_size=5000, reservoir_size=2000), "partial_fit"),
+        (LocalComponents(reservoir_size=1000, batch_size=5000), "partial_fit"),
+        (LocalComponents(n_mixture=2, max_iter=2, regularization=1.0), "fit"),
+    ],
+)
+def test_the_least_limit_is_kept(large, model, method):
+    X, y = large
+    X, y = (X[:, :20], y) if isinstance(model, LocalComponents) else (X, y)
+    needed = sum(need.n_bytes for need in model._memory_needs(method, X.shape, X.dtype))
+    model = clone(model).set_params(memory_limit=needed)
+    assert peak_of(lambda: getattr(model, method)(X, y)) < needed
+    with pytest.raises(ValueError, match="is too little"):
+        getattr(model.set_params(memory_limit=0.99 * needed), method)(X, y)
+
+
+def test_answers_take_no_more_than_a_block(large, monkeypatch):
+    X, y = large
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1_600_000)
+    model = NeighborhoodComponents(2, regularization=0.1, random_state=0).fit(X[:3000], y[:3000])
+    density = LocalComponents(covariance=1.0).fit(X[:500])
+    assert peak_of(lambda: model.transform(X)) < X.nbytes / 4
+    assert peak_of(lambda: density.score_samples(X)) < X.nbytes
+
+
+def test_fits_that_look_at_all_rows_are_refused(large, monkeypatch):
+    X, y = large
+    monkeypatch.setattr(methods, "settled", None)  # nothing is done before
+    for model, remedy in (
+        (NeighborhoodComponents(2, batching="full", memory_limit="120MB"), "batching='random'"),
+        (NeighborhoodComponents(2, batching="stochastic", memory_limit="120MB"), "batching='ran"),
+        (
+            NeighborhoodComponents(90, memory_limit="120MB", **FEW),
+            "lower n_components, or learn",
+        ),
+        (LocalComponents(memory_limit="200MB"), "partial_fit, which keeps reservoir_size rows"),
+        (LocalComponents(memory_limit="200MB", batch_size=100), "partial_fit, which keeps"),
+        (LocalComponents(memory_limit="200MB", covariance="local"), "covariance='full'"),
+        (LocalComponents(memory_limit="200MB", n_mixture=2), "n_mixture=1 and partial_fit"),
+    ):
+        with pytest.raises(ValueError, match=f"is too little for .*{remedy}"):
+            model.fit(X, y)
+    with pytest.raises(ValueError, match=r"too little for LocalComponents\.partial_fit.*reservoir"):
+        LocalComponents(memory_limit="100MB").partial_fit(X)
+
+
+def test_rows_that_must_be_converted_count(large):
+    X, y = large
+    whole = np.array(X, dtype=np.int64).repeat(3, axis=1)
+    with pytest.raises(ValueError, match="are for rows as numbers: pass X as a memory map"):
+        NeighborhoodComponents(2, memory_limit="120MB", **FEW).fit(whole, y)
+
+
+def test_the_limit_changes_no_bit(labeled):
+    pa = pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    X, y = labeled
+    table = pa.table(dict(zip("abcd", X.T, strict=True)))
+    models = [
+        NeighborhoodComponents(2, regularization=0.1, memory_limit=limit).fit(table, y)
+        for limit in (None, "200MB", 1e12)
+    ]
+    assert len({model.components_.tobytes() for model in models}) == 1
+
+
+def test_a_scratch_file_leaves_nothing_behind(monkeypatch, tmp_path, labeled):
+    pa = pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    monkeypatch.setattr(settling, "HELD_BYTES", 0)
+    monkeypatch.setenv(settling.SCRATCH, str(tmp_path))
+    X, y = labeled
+    NeighborhoodComponents(2).fit(pa.table(dict(zip("abcd", X.T, strict=True))), y)
+    assert list(tmp_path.iterdir()) == []
