@@ -1,6 +1,8 @@
 """Models on a real GPU beside the same on the CPU; `benchmarks.gpu_check` runs this there."""
 
 import os
+import subprocess
+import sys
 import warnings
 from importlib.util import find_spec
 
@@ -16,8 +18,13 @@ if find_spec("torch") is None or find_spec("triton") is None:
 import torch
 
 from vicinal import LocalComponents, NeighborhoodComponents
+from vicinal.inputs.points import LabeledPoints
 from vicinal.local_components import log_density
 from vicinal.nca import objective
+from vicinal.nca.criteria import CRITERIA
+from vicinal.nca.equations import Objective, evaluate
+from vicinal.neighborhood import GAUSSIAN
+from vicinal.neighborhood.cuda import CudaEngine
 from vicinal.torch import NeighborhoodLoss
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -126,8 +133,9 @@ def test_tensors_in_tensors_out(digits):
         for found in (model.transform(X_there), model.predict_proba(X_there)):
             assert isinstance(found, torch.Tensor)
             assert found.device.type == "cuda"
-        density = LocalComponents().fit(X_there[:, :3] + 0.01 * torch.randn(3, device="cuda"))
-        assert density.score_samples(X_there[:, :3]).device.type == "cuda"
+        points = X_there[:, 20:23] + 0.1 * torch.randn((len(X), 3), device="cuda")
+        density = LocalComponents().fit(points)
+        assert density.score_samples(points).device.type == "cuda"
 
 
 def test_auto_takes_the_gpu_for_much_work():
@@ -135,6 +143,56 @@ def test_auto_takes_the_gpu_for_much_work():
     model = NeighborhoodComponents(3, random_state=0, max_iter=500).fit(X, y)
     assert model.engine_ == "cuda"
     assert "single precision" in model.engine_reason_
+
+
+def test_what_is_replayed_is_what_was_computed(monkeypatch):
+    """Random batches, of two sizes, of points whose reach changes the way they are compared."""
+    rng = np.random.default_rng(0)
+    rows = LabeledPoints(
+        torch.tensor(rng.normal(size=(5000, 20)), device="cuda", dtype=torch.float32),
+        labels=torch.tensor(rng.integers(0, 4, 5000), device="cuda"),
+    )
+    goal, engine = Objective(GAUSSIAN, CRITERIA["log"], "empirical", 4), CudaEngine()
+
+    def plain(A, which):
+        found = evaluate(A, goal, engine, rows[which])
+        return found.value, found.gradient
+
+    again = engine.repeated(plain, 1000**2)
+    for size in (0.3, 0.3, 0.3, 0.3, 9.0, 40.0, 0.3, 1e4, 0.3, 9.0):
+        for n in (1000, 1001):
+            A = torch.tensor(size * rng.normal(size=(3, 20)), device="cuda")
+            which = torch.tensor(rng.permutation(5000)[:n], device="cuda")
+            for one, other in zip(again(A, which), plain(A, which), strict=True):
+                assert torch.equal(one, other)
+
+
+def test_a_device_that_fails_leaves_the_best_map():
+    """In a process of its own, whose device is of no use afterwards."""
+    code = """
+import numpy as np, torch, warnings
+import vicinal.neighborhood.cuda.engine as engine
+from vicinal import NeighborhoodComponents
+lay_out, n_calls = engine.lay_out, 0
+def fails(*arguments):
+    global n_calls
+    n_calls += 1
+    if n_calls == 40:
+        torch.zeros(3, device="cuda")[torch.tensor([5], device="cuda")]
+    return lay_out(*arguments)
+engine.lay_out = fails
+engine._RECORDED_PAIRS = 0
+X = np.random.default_rng(0).normal(size=(20000, 10)); y = (X[:, 0] > 0).astype(int)
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    model = NeighborhoodComponents(3, random_state=0, engine="cuda", regularization=0.0).fit(X, y)
+print(*(each.message for each in said))
+print(model.n_iter_, np.isfinite(model.components_).all())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "The best parameters so far are kept" in done.stdout
+    assert "True" in done.stdout
 
 
 @pytest.mark.parametrize("kind", ["accuracy", "log"])

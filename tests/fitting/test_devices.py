@@ -21,6 +21,7 @@ from vicinal.fitting import (  # noqa: E402
     conjugate_gradients,
     cosine,
     lbfgs,
+    rescue,
     run,
     search_offset,
     split,
@@ -31,6 +32,9 @@ from vicinal.neighborhood.arrays import namespace, placed_like  # noqa: E402
 N_UPDATES = 12
 # An array that comes to the host.
 AT_ONCE = ["cpu", "__array__"]
+
+# All numbers so far, and the best parameters.
+COPY = AT_ONCE * 2
 
 START = np.array([[-1.2, 1.0, 0.5]])
 POINTS = np.random.default_rng(0).normal(2.0, 1.0, (20, 3))
@@ -107,18 +111,21 @@ def test_tensors_go_where_arrays_go(name, tol):
 
 @pytest.mark.parametrize("name", ["adam", "sgd", "em"])
 def test_nobody_waits_for_a_number_before_the_end(name, monkeypatch):
+    """But for the start, of which a copy is kept."""
     seen = []
+    monkeypatch.setattr(rescue, "UNSAFE", np.inf)
     with counted_waits(monkeypatch) as waits:
         made(name, torch.tensor(START), callbacks=[lambda update: seen.append(len(waits))])
-    assert seen == [0] * (N_UPDATES + 1)
-    assert waits.readings == AT_ONCE  # all of the history
+    assert seen == [len(COPY)] * (N_UPDATES + 1)
+    assert waits.readings == COPY + AT_ONCE  # all of the history
 
 
-def test_a_check_of_held_back_points_is_one_number(monkeypatch):
+def test_a_check_of_held_back_points_is_one_number_and_a_copy(monkeypatch):
+    monkeypatch.setattr(rescue, "UNSAFE", np.inf)
     with counted_waits(monkeypatch) as waits:
         validation = Validation(lambda x: distances(x - 1.0)[0], every=4)
         found = made("adam", torch.tensor(START), validation=validation)
-    assert waits.readings == ["__float__"] * 4 + AT_ONCE
+    assert waits.readings == ["__float__", *COPY] * 4 + AT_ONCE
     assert np.isnan(found.history["validation"]).sum() == N_UPDATES + 1 - 4
 
 

@@ -6,7 +6,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from vicinal.inputs import starts
-from vicinal.inputs.features import Features, class_units, moments
+from vicinal.inputs.features import Features, Moments, class_units, moments
 from vicinal.inputs.starts import reach_neighbors
 
 
@@ -86,7 +86,18 @@ def _class_means(X, labels):
 
 
 def test_shrinking_what_is_round_already():
-    assert_allclose(starts._shrunk(2.0 * np.eye(3), 5), 2.0 * np.eye(3))
+    assert starts._shrinkage(2.0 * np.eye(3), 5) == 1.0
+    known = Moments(np.full(2, 5.0), np.zeros((2, 3)), 2.0 * np.eye(3))
+    assert_allclose(starts._within(known, 1.0), 2.0 * np.eye(3), rtol=1e-5)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_axes_are_those_of_the_shrunk_covariance(share):
+    root = np.random.default_rng(0).normal(size=(4, 6))  # two directions without any variance
+    known = Moments(np.full(2, 5.0), np.zeros((2, 6)), root.T @ root)
+    variances, directions = starts._within_axes(known, share)
+    expected = starts._within(known, share)
+    assert_allclose((directions * variances) @ directions.T, expected, atol=1e-12)
 
 
 def test_discriminants_are_those_of_linear_discriminant_analysis(data):

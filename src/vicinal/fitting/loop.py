@@ -20,10 +20,11 @@ from vicinal.fitting.forecast import SEEN, likely_last
 from vicinal.fitting.numbers import Number, norm, numbers
 from vicinal.fitting.outcome import FitState, Outcome
 from vicinal.fitting.progress import display_of
+from vicinal.fitting.rescue import Copies
 from vicinal.fitting.solver import Solver, State
 from vicinal.fitting.update import Update, arrived
 from vicinal.neighborhood.arrays import Array, as_number
-from vicinal.neighborhood.gpu import DeviceLostError
+from vicinal.neighborhood.gpu import is_device_failure
 
 __all__ = ["Callback", "Validation", "few_updates", "run", "warn_of_surprise", "warn_user"]
 
@@ -164,10 +165,12 @@ def _ending(solver: Solver, start: Array | FitState, record: "_Record") -> Endin
         if record.state is None:
             raise
         return Ending(Reason.INTERRUPTED, f"interrupted; {_KEPT}")
-    except DeviceLostError as error:
-        if record.state is None:
+    except Exception as error:
+        if record.state is None or not is_device_failure(error):
             raise
-        return Ending(Reason.DEVICE_LOST, f"{error} {_KEPT.capitalize()}.")
+        record.rescue()
+        said = str(error).splitlines()[0]
+        return Ending(Reason.DEVICE_LOST, f"{said} {_KEPT.capitalize()}.")
     ending = record.ended or own
     if ending is None:
         raise RuntimeError("the solver stopped before it was told to, without a reason")
@@ -200,6 +203,7 @@ class _Record:
     draws: DrawState | None = None
     ended: Ending | None = None
     began: float = field(default_factory=time.perf_counter)
+    copies: Copies = field(default_factory=Copies)
 
     @property
     def last(self) -> Update | None:
@@ -214,6 +218,7 @@ class _Record:
         self.state = state
         self.draws = self.solver.draws.state if self.solver.draws else None
         self._keep_if_best(update)
+        self.copies.follow(self.updates, self.best)
         wishes = [callback(update) for callback in self.callbacks]  # each one is told
         self.ended = _ASKED_TO_STOP if any(wishes) else self._verdict()
         return self.ended is not None
@@ -271,6 +276,11 @@ class _Record:
             better = noisy or self.best is None or update.objective > self.best.objective
         if better:
             self.best = update
+
+    def rescue(self) -> None:
+        """After a device has failed: go on with what is left of it."""
+        if self.best is not None:
+            self.updates, self.best = self.copies.rescued(self.updates, self.best)
 
     def _verdict(self) -> Ending | None:
         """Why to stop after the last update, or None to go on."""

@@ -5,6 +5,7 @@ for none of them until somebody needs it, and then for all of them at once.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +26,11 @@ def norm(array: Array) -> Number:
 
 def numbers(values: Sequence[Number]) -> list[float]:
     """Floats; what is to come from a device in one transfer."""
-    waiting = [in_doubles(value) for value in values if not is_numpy(value)]
-    arrived = iter(on_host(namespace(*waiting).stack(waiting)).tolist() if waiting else ())
+    waiting: list[Any] = [value for value in values if not is_numpy(value)]
+    if len({value.dtype for value in waiting}) > 1:  # what is stacked has one type
+        waiting = [in_doubles(value) for value in waiting]
+    stacked = in_doubles(namespace(waiting[0]).stack(waiting)) if waiting else np.empty(0)
+    arrived = iter(on_host(stacked).tolist())
     return [float(value) if is_numpy(value) else next(arrived) for value in values]
 
 

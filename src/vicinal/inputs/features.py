@@ -1,11 +1,12 @@
 """Points in standard units, converted a block at a time: the data may be larger than memory."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from vicinal.inputs.span import has_few_rows, span_of
@@ -106,9 +107,7 @@ class Features:
             block *= inverse
             taken[part] = block
 
-        parts = list(_slices(taken, _TAKEN_BYTES))
-        for _ in run_in_order(convert, parts, threads_worth(len(parts), _PARTS_OF_A_THREAD)):
-            pass
+        _in_parts(convert, taken)
         return taken
 
     def blocks(self) -> Iterator[tuple[slice, NDArray]]:
@@ -145,6 +144,12 @@ class Moments:
         """M with S_T = S_W + MᵀM, shape (n_classes, D): how far class means lie from the mean."""
         shares = self.counts / self.counts.sum()
         return np.sqrt(shares)[:, None] * (self.means - shares @ self.means)
+
+    @cached_property
+    def axes(self) -> tuple[NDArray, NDArray]:
+        """Variances along the principal axes of S_W, and these axes as columns."""
+        variances, directions = eigh(self.within)
+        return variances, directions
 
     @property
     def total(self) -> NDArray:
@@ -220,9 +225,10 @@ def _variances_within(
     """Variance of every column around class means, and a little of that around its own mean."""
     counts, means = _class_means(features, labels, n_classes, weights)
     squares = np.zeros(features.shape[1])
-    for rows, block in features.blocks():
+    for rows in _slices(features.X):
+        apart = _from_means(features, labels, means, rows)
         members = _members(labels[rows], n_classes, _part(weights, rows))
-        squares += (members @ np.square(block - means[labels[rows]])).sum(axis=0)
+        squares += (members @ np.square(apart, out=apart)).sum(axis=0)
     within, shares = squares / counts.sum(), counts / counts.sum()
     between = shares @ np.square(means - shares @ means)
     return within + _SHARE_OF_TOTAL * (within + between)
@@ -234,9 +240,28 @@ def moments(
     """Two sweeps over the rows: class means, then the covariance around them."""
     counts, means = _class_means(features, labels, n_classes, weights)
     within = np.zeros((features.shape[1], features.shape[1]))
-    for rows, block in features.blocks():
-        within += _scatter(block - means[labels[rows]], _part(weights, rows))
+    for rows in _slices(features.X):
+        apart = _from_means(features, labels, means, rows)
+        within += _scatter(apart, _part(weights, rows))
     return Moments(counts, means, within / counts.sum())
+
+
+def _from_means(features: Features, labels: NDArray, means: NDArray, rows: slice) -> NDArray:
+    """Some rows, less the means of their classes, in double precision."""
+    block, classes = features.take(rows, np.float64), labels[rows]
+
+    def subtract(part: slice) -> None:
+        block[part] -= means[classes[part]]
+
+    _in_parts(subtract, block)
+    return block
+
+
+def _in_parts(work: Callable[[slice], None], block: NDArray) -> None:
+    """Do something with all rows of a block, on threads."""
+    parts = list(_slices(block, _TAKEN_BYTES))
+    for _ in run_in_order(work, parts, threads_worth(len(parts), _PARTS_OF_A_THREAD)):
+        pass
 
 
 def _class_means(

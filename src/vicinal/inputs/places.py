@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from vicinal.inputs.points import LabeledPoints, WeightedPoints
 from vicinal.neighborhood import Engine, has_place, namespace, placed
 from vicinal.neighborhood.arrays import Array
+from vicinal.neighborhood.gpu import is_out_of_memory
 
 __all__ = ["in_place", "placed_points", "rows_in_place"]
 
@@ -30,7 +31,7 @@ def in_place(engine: Engine, *points: Points) -> tuple[Points, ...]:
     try:
         return tuple(placed_points(engine, each) for each in points)
     except Exception as error:
-        if not _is_out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
         return points
 
@@ -59,7 +60,7 @@ def rows_in_place(
         X = _sent(engine, load, len(labels))
         return placed_points(engine, LabeledPoints(X, weights, labels=labels))
     except Exception as error:
-        if not _is_out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
         return None
 
@@ -75,8 +76,3 @@ def _sent(engine: Engine, load: Callable[[slice], NDArray], n: int) -> Array:
         rows = slice(start, min(start + step, n))
         X[rows] = placed(engine, load(rows))
     return X
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """Of the host, or of a device: a library's own error, which is known by its name."""
-    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"

@@ -1,6 +1,5 @@
 """Starting maps: pca, lda, rca, identity, random, or the user's own (thesis 3.3.2)."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -79,13 +78,13 @@ def starting_map(
     """
     if init == "random":
         return _random(known, n_components, random_state)
-    trusted, n, D = known, known.counts.sum(), known.means.shape[1]
+    share, n, D = 0.0, known.counts.sum(), known.means.shape[1]
     # Where points are fewer than features, a covariance is singular: no start could do without.
     if n < (_FEW_POINTS if init == "auto" else 1) * D:
-        trusted = replace(known, within=_shrunk(known.within, n))
+        share = _shrinkage(known.within, n)
     if init == "lda":
-        return _lda(known, n_components, _within(trusted))
-    return _rca(known, n_components, _within(trusted))
+        return _lda(known, n_components, _within(known, share))
+    return _rca(known, n_components, share)
 
 
 def principal_map(features: Features, known: Moments, n_components: int) -> NDArray:
@@ -156,7 +155,7 @@ def solver_coordinates(A: NDArray, known: Moments) -> tuple[NDArray, NDArray]:
     (Adam) see the same problem. c makes the norm of the start 10, as a
     solver's first step has norm 1. Measured in docs/decisions/0003.
     """
-    variances, directions = eigh(_within(known))
+    variances, directions = _within_axes(known)
     # Either sign is an eigenvector, and libraries differ in which one they find.
     largest = np.abs(directions).argmax(axis=0)
     directions = directions * np.sign(directions[largest, np.arange(len(variances))])
@@ -198,30 +197,33 @@ def _lda(known: Moments, n_components: int, within: NDArray) -> NDArray:
     return _leading(known.between, within, n_components)[1]
 
 
-def _rca(known: Moments, n_components: int, within: NDArray) -> NDArray:
+def _rca(known: Moments, n_components: int, share: float) -> NDArray:
     """Leading directions of S_T with respect to S_W, white within classes: A S_W Aᵀ = I.
 
     Truncating S_W^(-1/2), as the thesis has it for d < D, keeps arbitrary directions. Those in
     which the classes do not differ, of which there are D - n_classes + 1 at least, are all worth
     the same: they are taken by variance, and are 0 where the data has none.
     """
-    variances, basis = eigh(within)
+    variances, basis = _within_axes(known, share)
     white = (basis / np.sqrt(variances)).T  # rows: S_W^(-1/2) in its own basis
     # S_T = S_W + MᵀM; the singular vectors of M in white coordinates are the directions wanted.
-    _, gains, turn = svd(known.spread @ white.T, full_matrices=True)
-    white = turn @ white
+    M = known.spread @ white.T
+    _, gains, turn = svd(M, full_matrices=False)
     n_gains = int((gains > _NO_GAIN * max(1.0, gains[0])).sum())
-    # White directions are the shorter the larger the variance along them.
-    if n_gains < len(white):
+    if n_components <= n_gains:
+        white = turn[:n_components] @ white
+    else:
+        white = svd(M, full_matrices=True)[2] @ white
+        # White directions are the shorter the larger the variance along them.
         _, lengths, axes = svd(white[n_gains:], full_matrices=False)
         white[n_gains:] = (lengths[:, None] * axes)[::-1]
     A = _definite_signs(white[:n_components])
-    seen = np.einsum("ij,jk,ik->i", A, known.total, A)
+    seen = np.einsum("ij,ij->i", A @ known.total, A)
     return np.where(seen[:, None] > _NO_VARIANCE, A, 0.0)
 
 
-def _shrunk(S: NDArray, n: float) -> NDArray:
-    """A covariance of n points, moved towards a multiple of the identity.
+def _shrinkage(S: NDArray, n: float) -> float:
+    """How far to move a covariance of n points towards a multiple of the identity.
 
     By the share that Chen, Wiesel, Eldar and Hero find best for Gaussians ("Shrinkage
     algorithms for MMSE covariance estimation", IEEE TSP 2010, equation 23).
@@ -229,8 +231,7 @@ def _shrunk(S: NDArray, n: float) -> NDArray:
     D, trace, squares = len(S), np.trace(S), float(np.square(S).sum())
     apart = squares - trace * trace / D  # 0 for a multiple of the identity
     share = ((1 - 2 / D) * squares + trace * trace) / ((n + 1 - 2 / D) * apart) if apart > 0 else 1
-    share = min(share, 1.0)
-    return (1 - share) * S + share * trace / D * np.eye(D)
+    return float(min(share, 1.0))
 
 
 def _leading(target: NDArray, within: NDArray | None, k: int) -> tuple[NDArray, NDArray]:
@@ -247,10 +248,22 @@ def _definite_signs(rows: NDArray) -> NDArray:
     return rows * np.sign(rows[np.arange(len(rows)), peaks])[:, None]
 
 
-def _within(known: Moments) -> NDArray:
-    """S_W (thesis 3.17) with a relative ridge, positive definite for any data."""
-    # Where classes have no spread at all, the spread of everything sets the scale.
-    scale = np.trace(known.within) or np.trace(known.total) or 1.0
-    within = known.within.copy()
-    within.flat[:: len(within) + 1] += RIDGE * scale / len(within)
+def _within(known: Moments, share: float = 0.0) -> NDArray:
+    """S_W (thesis 3.17), shrunk by a share, with a relative ridge: positive definite always."""
+    within = (1.0 - share) * known.within
+    within.flat[:: len(within) + 1] += _on_the_diagonal(known, share)
     return within
+
+
+def _within_axes(known: Moments, share: float = 0.0) -> tuple[NDArray, NDArray]:
+    """Eigenvalues and eigenvectors of `_within`, the latter those of S_W itself."""
+    variances, directions = known.axes
+    return (1.0 - share) * np.maximum(variances, 0.0) + _on_the_diagonal(known, share), directions
+
+
+def _on_the_diagonal(known: Moments, share: float) -> float:
+    """What is added to all variances: that of a shrunk covariance, and the ridge."""
+    # Where classes have no spread at all, the spread of everything sets the scale.
+    trace = float(np.trace(known.within))
+    scale = trace or float(np.trace(known.total)) or 1.0
+    return (share * trace + RIDGE * scale) / len(known.within)

@@ -160,9 +160,9 @@ def class_log_weights(objective: Objective, counts: Array) -> Array:
 
 def class_log_priors(objective: Objective, counts: Array) -> Array:
     """log π_c."""
-    if not isinstance(objective.prior, str):
-        return placed_like(np.log(objective.prior), counts)
     xp = namespace(counts)
+    if not isinstance(objective.prior, str):
+        return xp.log(placed_like(objective.prior, counts))
     if objective.prior == "uniform":
         return xp.zeros_like(counts) - np.log(len(counts))
     return _log(counts) - xp.log(counts.sum())

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -34,7 +35,7 @@ from vicinal.nca.equations import (
 from vicinal.nca.loading import Sent, batch_loader
 from vicinal.nca.prediction import Classifier, under_map
 from vicinal.nca.recipe import Recipe
-from vicinal.neighborhood import Engine, placed
+from vicinal.neighborhood import Engine, placed, repeated
 from vicinal.neighborhood.arrays import (
     Array,
     is_numpy,
@@ -233,6 +234,12 @@ class NeighborhoodProblem:
     def _placed_coordinates(self) -> Coordinates:
         return self.coordinates.placed(self.engine)
 
+    @cached_property
+    def _placed_objective(self) -> Objective:
+        if isinstance(self.objective.prior, str):
+            return self.objective
+        return replace(self.objective, prior=placed(self.engine, self.objective.prior))
+
     def start(self, recipe: Recipe, start: NDArray) -> Array:
         """The start where the solver keeps its parameters: scipy does on the host.
 
@@ -249,9 +256,9 @@ class NeighborhoodProblem:
     ) -> Solver:
         """The solver, told what to maximize; SGD looks for its t₀ on the points held back."""
         if recipe.solver in EXACT:
-            return EXACT[recipe.solver](self.exact)
+            return EXACT[recipe.solver](self.exact())
         batches = self._batches(recipe, rng) if recipe.is_batched else None
-        objective = self.batched(recipe, batches) if batches else self.exact
+        objective = self.batched(recipe, batches) if batches else self.exact()
         if recipe.solver == "adam":
             return Adam(objective, cosine(first_rate(start), recipe.max_iter), batches)
         score = validation.score if validation else self._score_on_one_batch(recipe, rng)
@@ -260,32 +267,69 @@ class NeighborhoodProblem:
         first, offset = search_offset(objective, self.start(recipe, start), score, n_trial, *given)
         return GradientAscent(objective, first, offset, batches)
 
-    def exact(self, parameters: Array) -> tuple[Number, Array]:
+    def exact(self) -> ValueAndGradient:
         """Over all points, each against all others."""
-        return self._evaluated(parameters, self.everything)
+        rows = self.everything
+        if is_numpy(rows.X):
+            return lambda parameters: self._evaluated(parameters, rows)
+        repeated = self._repeated(lambda at: self._evaluated(at, rows), len(rows) ** 2)
+
+        def in_place(parameters: Array) -> tuple[Number, Array]:
+            value, gradient = repeated(placed(self.engine, parameters))
+            return value, placed_like(gradient, parameters)
+
+        return in_place
 
     def batched(self, recipe: Recipe, batches: Batches) -> ValueAndGradient:
         """Over a new batch at every call (algorithms 4.1 and 4.4)."""
+        size = recipe.batch_size or len(self.data)
         if recipe.batching == "stochastic":
-            sent = Sent(self.engine, batches)
-
-            def of_next_rows(parameters: Array) -> tuple[Number, Array]:
-                batches.next(parameters)
-                own = sent()
-                return self._evaluated(parameters, self.everything[own], self.everything, own)
-
-            return of_next_rows
+            return self._drawn(batches, self.everything, self._of_rows, size * len(self.data))
         # float32: the choice of the batch is noise enough.
         rows = self.data.in_place(self.engine, np.float32)
-        load = batch_loader(
-            rows, lambda which: self.data.points(which, np.float32), self.engine, batches
-        )
+        if rows is None:
+            return self._loaded(batches)
+        return self._drawn(batches, rows, self._of_batch, size * size)
 
-        def of_next_batch(parameters: Array) -> tuple[Number, Array]:
+    def _drawn(
+        self, batches: Batches, rows: LabeledPoints, of: Callable[..., Any], n_pairs: int
+    ) -> ValueAndGradient:
+        """Of rows in memory, here or where the engine computes, at positions that are drawn."""
+        function: Callable[..., Any] = partial(of, rows)
+        if is_numpy(rows.X):
+            return lambda parameters: function(parameters, batches.next(parameters))
+        repeated = self._repeated(function, n_pairs)
+        sent = Sent(self.engine, batches, rows.labels)
+
+        def of_next(parameters: Array) -> tuple[Number, Array]:
+            batches.next(parameters)
+            return repeated(parameters, sent())
+
+        return of_next
+
+    def _loaded(self, batches: Batches) -> ValueAndGradient:
+        """Over batches that are converted on the host, ahead of their time."""
+        load = batch_loader(lambda which: self.data.points(which, np.float32), self.engine, batches)
+
+        def of_next(parameters: Array) -> tuple[Number, Array]:
             batches.next(parameters)
             return self._evaluated(parameters, load())
 
-        return of_next_batch
+        return of_next
+
+    def _of_rows(self, rows: LabeledPoints, at: Array, own: Array) -> tuple[Number, Array]:
+        """Some rows against all of them (algorithm 4.4)."""
+        return self._evaluated(at, rows[own], rows, own)
+
+    def _of_batch(self, rows: LabeledPoints, at: Array, which: Array) -> tuple[Number, Array]:
+        """Some rows against each other (algorithm 4.1)."""
+        return self._evaluated(at, rows[which])
+
+    def _repeated(self, function: Callable[..., Any], n_pairs: int) -> Callable[..., Any]:
+        """For many calls with arrays where the engine computes."""
+        if self.objective.background is not None:  # whose covariances are those of the host
+            return function
+        return repeated(self.engine, function, n_pairs)
 
     def validation(
         self, held_back: NDArray, recipe: Recipe, patience: int | None, rng: np.random.Generator
@@ -350,7 +394,7 @@ class NeighborhoodProblem:
     ) -> tuple[Number, Array]:
         """Penalized mean objective and its gradient, the latter where the parameters are."""
         A, logit = self._unpacked(parameters, queries)
-        found = evaluate(A, self.objective, self.engine, queries, keys, own, logit)
+        found = evaluate(A, self._placed_objective, self.engine, queries, keys, own, logit)
         total = queries.total
         value, in_map = penalized(found.value / total, found.gradient / total, A, self.penalty)
         coordinates = self.coordinates if is_numpy(in_map) else self._placed_coordinates

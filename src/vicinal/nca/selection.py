@@ -323,7 +323,7 @@ class _Fits:
         parameters = ready.start
         for share in SHARES if self.given is None else (USUAL_PENALTY,):
             penalty = share * ready.penalty_unit if self.given is None else self.given
-            solver = lbfgs(ready.problem(engine, penalty).exact)
+            solver = lbfgs(ready.problem(engine, penalty).exact())
             parameters, value = few_updates(solver, parameters, _UPDATES, _LEAST_GAIN)
             self._tell(value)
             yield (AS_GIVEN, share), *ready.coordinates.unpack(parameters)

@@ -66,6 +66,7 @@ from vicinal.neighborhood.engine import (
     engine_of_a_fit,
     has_place,
     placed,
+    repeated,
 )
 from vicinal.neighborhood.laws import (
     COMPACT,
@@ -117,6 +118,7 @@ __all__ = [
     "namespace",
     "placed",
     "query_pulls",
+    "repeated",
     "scatter",
     "symmetric_scatter",
     "times",

@@ -6,15 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from vicinal.neighborhood.arrays import Array, is_numpy, on_host
-from vicinal.neighborhood.engine import Engine, placed
+from vicinal.neighborhood.arrays import Array, is_numpy, namespace, on_host
+from vicinal.neighborhood.engine import Engine, has_place, placed
 from vicinal.neighborhood.laws import Law
-from vicinal.neighborhood.pairs import Pairs
+from vicinal.neighborhood.pairs import SAME, Pairs
 
 __all__ = ["class_log_masses"]
 
 # Up to so many pairs a pass of an engine takes longer to arrange than to do.
 _FEW_PAIRS = 150_000
+
+# Up to so many pairs a device is done with them before it is told of the next class.
+_FEW_ON_A_DEVICE = 2**30
 
 # Distances as they are.
 _AS_THEY_ARE = (1.0,)
@@ -53,6 +56,8 @@ def class_log_masses(
     if len(queries) * len(keys) <= _FEW_PAIRS and len(queries):
         return _all_at_once(queries, keys, labels, log_weights, law, scales, found)
     points, keys = placed(engine, queries), placed(engine, keys)  # once, for all classes and sizes
+    if has_place(engine) and found[0].size * len(keys) <= _FEW_ON_A_DEVICE and len(queries):
+        return _one_pass(points, keys, labels, log_weights, law, engine, scales, found)
     for c in np.unique(labels):  # every pair is visited once in all
         mine = np.flatnonzero(labels == c)
         weights = None if log_weights is None else placed(engine, log_weights[mine])
@@ -62,6 +67,28 @@ def class_log_masses(
             pairs = Pairs(*sized, key_log_weights=weights)
             log_mass = engine.rows(pairs, law, moments=False).finish().log_mass[0]
             found[a, :, c] = on_host(log_mass)
+    return found
+
+
+def _one_pass(
+    queries: Array,
+    keys: Array,
+    labels: NDArray,
+    log_weights: NDArray | None,
+    law: Law,
+    engine: Engine,
+    scales: Sequence[float] | NDArray,
+    found: NDArray,
+) -> NDArray:
+    """Every query once for every class, as if it were its own: one pass for each size."""
+    xp, (_, n, n_classes) = namespace(queries), found.shape
+    asked = placed(engine, np.repeat(np.arange(n_classes), n))
+    copies, theirs = xp.tile(queries, (n_classes, 1)), placed(engine, labels)
+    weights = None if log_weights is None else placed(engine, log_weights)
+    for a, scale in enumerate(scales):
+        pairs = Pairs(_sized(copies, scale), _sized(keys, scale), asked, theirs, weights)
+        log_mass = engine.rows(pairs, law, moments=False).finish().log_mass[SAME]
+        found[a] = on_host(log_mass).reshape(n_classes, n).T
     return found
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "engine_of_a_fit",
     "has_place",
     "placed",
+    "repeated",
 ]
 
 
@@ -38,7 +39,8 @@ class Engine(Protocol):
 
     An engine that computes on a device of its own has one more method, ``place(array)``: the array
     there, and what is there already as it is (`placed`). It takes arrays that are there and those
-    of NumPy; what it returns is where its arguments were.
+    of NumPy; what it returns is where its arguments were. It may have another one,
+    ``repeated(function, n_pairs)`` (`repeated`).
     """
 
     name: str
@@ -100,6 +102,21 @@ def placed(engine: Engine, array: Array) -> Array:
         The one that was given, where the engine computes with NumPy's.
     """
     return engine.place(array) if has_place(engine) else array  # type: ignore[attr-defined]
+
+
+def repeated(engine: Engine, function: Callable[..., Any], n_pairs: int) -> Callable[..., Any]:
+    """The function, or what does the same with less effort for each of many calls.
+
+    Parameters
+    ----------
+    engine : Engine
+    function : callable
+        From arrays where the engine computes to a tuple of such arrays. All else that it looks at
+        is there, too, and stays as it is; it asks for no number but through the engine.
+    n_pairs : int
+        That it looks at in a call.
+    """
+    return engine.repeated(function, n_pairs) if hasattr(engine, "repeated") else function
 
 
 def has_place(engine: Engine) -> bool:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vicinal.neighborhood.engine import Engine
 
-__all__ = ["MOST_DIMS", "DeviceLostError", "cuda_engine", "has_gpu", "is_usable"]
+__all__ = [
+    "MOST_DIMS",
+    "DeviceLostError",
+    "cuda_engine",
+    "has_gpu",
+    "is_device_failure",
+    "is_out_of_memory",
+    "is_usable",
+]
 
 # Beyond this a tile of points has no room beside its sums.
 MOST_DIMS = 512
@@ -19,6 +27,21 @@ _NEEDED = ("torch", "triton", "array_api_compat")
 
 class DeviceLostError(RuntimeError):
     """A device failed or ran out of memory: what was learned before is not lost."""
+
+
+# By torch, known by their names: it may not be there.
+_OUT_OF_MEMORY, _FAILED = "OutOfMemoryError", "AcceleratorError"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether the host, or a device, has no room."""
+    return isinstance(error, MemoryError) or type(error).__name__ == _OUT_OF_MEMORY
+
+
+def is_device_failure(error: BaseException) -> bool:
+    """Whether a device failed, or has no room; a failure may be heard of anywhere, and late."""
+    is_torchs = type(error).__name__ in (_OUT_OF_MEMORY, _FAILED)
+    return isinstance(error, DeviceLostError) or is_torchs
 
 
 @lru_cache(maxsize=1)

@@ -49,6 +49,9 @@ class Pairs:
     own: Array | None = None
     n_near: int | None = None
 
+    # Whether they were made as `among`: who is whose own key need not be looked at.
+    is_one_set = False
+
     def __post_init__(self) -> None:
         if self.queries.ndim != 2 or self.keys.ndim != 2:
             raise ValueError("queries and keys must be two-dimensional.")
@@ -96,6 +99,7 @@ class Pairs:
         """Every point against every other one: leave-one-out over a single set."""
         pairs = cls(points, points, labels, labels, key_log_weights, n_near=n_near)
         object.__setattr__(pairs, "own", positions(points))  # nothing in it needs to be checked
+        object.__setattr__(pairs, "is_one_set", True)
         return pairs
 
     @cached_property

@@ -18,6 +18,10 @@ _TILES_OF_A_THREAD = 2
 _MOST_TILES, _FEWEST_ROWS = 64, 128
 
 
+# Columns of a sum from which on it is cut along them, and how many there are in a part.
+_WIDE, _SLAB = 256, 64
+
+
 def times(X: Array, M: Array) -> Array:
     """X M for X of shape (n, k) with many rows, shape (n, m).
 
@@ -49,6 +53,8 @@ def gram(X: Array, Y: Array) -> Array:
         xp = namespace(X, Y)
         dtype = xp.result_type(X, Y)
         return xp.astype(X, dtype, copy=False).T @ xp.astype(Y, dtype, copy=False)
+    if X.shape[1] >= _WIDE:
+        return _wide_gram(X, Y)
     least = max(_FEWEST_ROWS, -(-len(X) // _MOST_TILES))
     tiles = _tiles(len(X), _work(X.shape[1], Y.shape[1]), least)
     if len(tiles) <= 1:
@@ -62,6 +68,22 @@ def gram(X: Array, Y: Array) -> Array:
     for part in parts:
         total += part
     return total
+
+
+def _wide_gram(X: Array, Y: Array) -> Array:
+    """`gram` by some columns of Y at a time: parts of large sums would have to be added up."""
+    is_symmetric = X is Y
+    out = np.empty((X.shape[1], Y.shape[1]), dtype=np.result_type(X, Y))
+    slabs = [slice(start, min(start + _SLAB, len(out.T))) for start in range(0, len(out.T), _SLAB)]
+
+    def multiply(slab: slice) -> None:
+        below = slice(slab.start if is_symmetric else 0, None)
+        np.matmul(X[:, below].T, Y[:, slab], out=out[below, slab])
+
+    n_worth = len(slabs) * len(X) * X.shape[1] * _SLAB // _TILE_WORK
+    for _ in run_in_order(multiply, slabs, threads_worth(n_worth, _TILES_OF_A_THREAD)):
+        pass
+    return np.tril(out) + np.tril(out, -1).T if is_symmetric else out
 
 
 def combined(coefficients: Array, points: Array) -> Array:

@@ -16,6 +16,7 @@ from vicinal.neighborhood.cuda.halves import (
 )
 from vicinal.neighborhood.cuda.layout import Layout, lay_out, on_device
 from vicinal.neighborhood.cuda.passes import columns, rows
+from vicinal.neighborhood.cuda.replay import Repeated, is_recording
 from vicinal.neighborhood.gpu import MOST_DIMS, DeviceLostError
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
@@ -27,6 +28,9 @@ Sums = TypeVar("Sums", RowSums, ColumnSums)
 
 # "input": that of the points.
 PRECISIONS = ("input", "float64", "float32", "tf32")
+
+# Work that is not worth recording: beyond it kernels take longer than Python to start them.
+_RECORDED_PAIRS = 2**32
 
 # Of a layout and its sums, at most: coordinates in double precision while they are centered, as
 # halves, their moments.
@@ -70,6 +74,11 @@ class CudaEngine:
         """The array on the device; what is there already is not copied."""
         return on_device(array, self.device)
 
+    def repeated(self, function: Callable[..., Any], n_pairs: int) -> Callable[..., Any]:
+        """The function, made ready to be called often (see `engine.repeated`)."""
+        pays = self.device.type == "cuda" and n_pairs <= _RECORDED_PAIRS
+        return Repeated(function) if pays else function
+
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query; without `moments` their width is 0."""
 
@@ -111,13 +120,15 @@ class CudaEngine:
             return whole()
         except torch.OutOfMemoryError as error:
             self._last = None
-            n, m, d = pairs.shape
-            if max(n, m) < SMALLEST_HALF:
-                raise DeviceLostError(_no_room(self.device, n, m, d)) from error
-        except torch.AcceleratorError as error:
-            raise DeviceLostError(f"The device {self.device} failed: {error}") from error
+            if is_recording():  # who records can do without; halves would be taken down, too
+                raise
+            if max(pairs.shape[:2]) < SMALLEST_HALF:
+                raise DeviceLostError(_no_room(self.device, *pairs.shape)) from error
         torch.cuda.empty_cache()
-        return halved()
+        try:
+            return halved()
+        except torch.OutOfMemoryError as error:  # for both halves together
+            raise DeviceLostError(_no_room(self.device, *pairs.shape)) from error
 
     def _layout(self, pairs: Pairs, law: Law) -> Layout:
         """Made for these very pairs before, or made now: both passes need the same."""

@@ -21,7 +21,7 @@ SMALLEST_HALF = 1024
 def rows_by_halves(pairs: Pairs, of: Callable[[Pairs], RowSums]) -> RowSums:
     """Row sums from those of two halves."""
     n, m, _ = pairs.shape
-    if n > m:
+    if n >= m:
         one, other = (of(_some_queries(pairs, half)) for half in _halves(n))
         return RowSums(*(_joined(*parts, 1) for parts in zip(_of(one), _of(other), strict=True)))
     one, other = (of(_some_keys(pairs, half)) for half in _halves(m))

@@ -22,6 +22,7 @@ from vicinal.neighborhood.cuda.kernels import (
     OWN_NOWHERE,
     PLAIN,
 )
+from vicinal.neighborhood.cuda.replay import told
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import Pairs
 
@@ -60,8 +61,9 @@ class Side:
         Coordinates of distances, transposed, for differences; empty for products.
     squares : Tensor of shape (n_padded,)
         Squared norms in the coordinates of distances; 0 for differences, which need none.
-    order : Tensor of shape (n,)
-        Position of each in the caller's array.
+    n : int
+    order : Tensor of shape (n,) or None
+        Position of each in the caller's array; None where they are sorted there already.
     labels : Tensor of shape (n,) or None
         Sorted.
     """
@@ -72,27 +74,36 @@ class Side:
     near_low: Tensor
     points: Tensor
     squares: Tensor
-    order: Tensor
+    n: int
+    order: Tensor | None
     labels: Tensor | None
 
     def __len__(self) -> int:
-        return len(self.order)
+        return self.n
+
+    def sort(self, values: Tensor, axis: int) -> Tensor:
+        """The caller's values in the order of the points here."""
+        return values if self.order is None else values.index_select(axis, self.order)
 
     def unsort(self, values: Tensor, axis: int) -> Tensor:
         """Values in the order of the caller's array."""
-        return values if self.labels is None else values.index_select(axis, self.place)
+        return values if self.order is None else values.index_select(axis, self.place)
 
     @cached_property
     def place(self) -> Tensor:
         """Position here of each point of the caller's array, shape (n,)."""
+        here = torch.arange(self.n, device=self.squares.device)
+        if self.order is None:
+            return here
         place = torch.empty_like(self.order)
-        place[self.order] = torch.arange(len(self.order), device=place.device)
+        place[self.order] = here
         return place
 
     def runs_in(self, other: "Side") -> Tensor:
         """First and last + 1 among the other side of every point's class, (2, n_padded)."""
         if self.labels is None or other.labels is None:
-            runs = torch.zeros((2, len(self.squares)), dtype=torch.int32, device=self.order.device)
+            size = (2, len(self.squares))
+            runs = torch.zeros(size, dtype=torch.int32, device=self.squares.device)
             runs[1] = len(other)
             return runs
         first = torch.searchsorted(other.labels, self.labels, out_int32=True)
@@ -138,6 +149,16 @@ class Layout:
     n_near: int
     n_dims: int
 
+    @cached_property
+    def key_runs(self) -> Tensor:
+        """First and last + 1 among the keys of every query's class, (2, n_padded)."""
+        return self.queries.runs_in(self.keys)
+
+    @cached_property
+    def query_runs(self) -> Tensor:
+        """First and last + 1 among the queries of every key's class, (2, m_padded)."""
+        return self.key_runs if self.queries is self.keys else self.keys.runs_in(self.queries)
+
     @property
     def dtype(self) -> torch.dtype:
         """Of all sums."""
@@ -169,6 +190,13 @@ class _Scaling:
         return cls(kind, dtype, _half_scale(near), _half_scale(carried))
 
 
+def _decided(
+    seen: list[float], steepness: float, dtype: torch.dtype, fast: bool
+) -> tuple[_Scaling, tuple[bool, ...]]:
+    """All that depends on what the host is told: the scaling, and what is true."""
+    return _Scaling.of(seen[:3], steepness, dtype, fast), tuple(bool(each) for each in seen[3:])
+
+
 def _comparison(squared_reach: float, dtype: torch.dtype, fast: bool) -> tuple[int, torch.dtype]:
     """How coordinates are compared, and in which precision."""
     if fast and squared_reach < _FAST_REACH:
@@ -185,25 +213,30 @@ def _half_scale(largest: float) -> float:
 
 
 def lay_out(pairs: Pairs, law: Law, dtype: torch.dtype, device: torch.device, fast: bool) -> Layout:
-    """Sort, center, scale and halve."""
+    """Center, sort, scale and halve."""
     one_set = pairs.queries is pairs.keys and pairs.query_labels is pairs.key_labels
     near, n_dims = pairs.near.stop, pairs.shape[2]
-    keys, key_order, key_labels = _sorted(pairs.keys, pairs.key_labels, device)
+    keys = on_device(pairs.keys, device).double()
     center = _center(keys)
-    keys = (keys - center) * law.scale
-    queries, query_order, query_labels = keys, key_order, key_labels
+    points = [(keys - center) * law.scale]
+    labels = [_optional(pairs.key_labels, device)]
     if not one_set:
-        queries, query_order, query_labels = _sorted(pairs.queries, pairs.query_labels, device)
-        queries = (queries - center) * law.scale
-    own = None if pairs.own is None else on_device(pairs.own, device)
-    *largest, is_diagonal = _seen([keys] if one_set else [queries, keys], near, own).tolist()
-    scaling = _Scaling.of(largest, law.steepness(near), dtype, fast)
+        points.append((on_device(pairs.queries, device).double() - center) * law.scale)
+        labels.append(_optional(pairs.query_labels, device))
+    own = None if pairs.is_one_set else _optional(pairs.own, device)
+    seen = _seen(points, labels, near, own)
+    scaling, (is_diagonal, *is_sorted) = told(
+        seen, lambda found: _decided(found, law.steepness(near), dtype, fast)
+    )
     column_scale = _column_scale(scaling, near, n_dims, device)
-    key_side = query_side = _side(keys, key_order, key_labels, scaling, column_scale, near)
-    if not one_set:
-        query_side = _side(queries, query_order, query_labels, scaling, column_scale, near)
+    sides = [
+        _side(*each, scaling, column_scale, near)
+        for each in zip(points, labels, is_sorted, strict=True)
+    ]
+    key_side, query_side = sides[0], sides[-1]
     weights, weight_peak = _key_weights(pairs, law, key_side, scaling.dtype)
-    own, owner, own_kind = _own_positions(own, query_side, key_side, one_set and is_diagonal)
+    is_diagonal = pairs.is_one_set or (one_set and is_diagonal)
+    own, owner, own_kind = _own_positions(own, query_side, key_side, is_diagonal)
     return Layout(
         query_side,
         key_side,
@@ -233,15 +266,8 @@ def on_device(array: object, device: torch.device) -> Tensor:
     return torch.as_tensor(array, device=device)
 
 
-def _sorted(
-    points: object, labels: object | None, device: torch.device
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Points by class, in double precision until they are centered, where they were, and labels."""
-    tensor = on_device(points, device).double()
-    if labels is None:
-        return tensor, torch.arange(len(tensor), device=device), None
-    sorted_labels, order = torch.sort(on_device(labels, device), stable=True)
-    return tensor.index_select(0, order), order, sorted_labels
+def _optional(array: object | None, device: torch.device) -> Tensor | None:
+    return None if array is None else on_device(array, device)
 
 
 def _center(keys: Tensor) -> Tensor:
@@ -251,41 +277,60 @@ def _center(keys: Tensor) -> Tensor:
     return keys[:: max(1, len(keys) // _CENTER_SAMPLE)].median(dim=0).values
 
 
-def _seen(sides: list[Tensor], near: int, own: Tensor | None) -> Tensor:
-    """What the host is told: the largest coordinates, norm, and whether all are their own keys.
+def _seen(
+    points: list[Tensor], labels: list[Tensor | None], near: int, own: Tensor | None
+) -> Tensor:
+    """What the host is told: how far points reach, and whether it is as simple as it may be.
 
-    The largest coordinate of distances, the largest one carried along, the largest squared norm;
-    whether every query's own key is at its own position. NaN where there is one.
+    The largest coordinate of distances, the largest one carried along, the largest squared norm,
+    NaN where there is one; whether every query's own key is at its own position; whether the
+    points of each side are sorted by class.
     """
-    found = [torch.zeros(3, dtype=torch.float64, device=sides[0].device)]
-    for points in (each for each in sides if len(each)):
-        size = points.abs()
-        carried = size[:, near:].amax() if size.shape[1] > near else found[0][0]
-        squares = size[:, :near].square().sum(dim=1).amax()
-        found.append(torch.stack([size[:, :near].amax(), carried, squares]))
-    is_diagonal = found[0][:1]
+    nothing = torch.zeros(1, dtype=torch.float64, device=points[0].device)
+    reach = [_reach(each, near) for each in points if len(each)] or [nothing.expand(3)]
+    is_true = [nothing]
     if own is not None:
-        is_diagonal = (own == torch.arange(len(own), device=own.device)).all()[None].double()
-    return torch.cat([torch.stack(found).amax(dim=0), is_diagonal])
+        is_true = [(own == torch.arange(len(own), device=own.device)).all()[None]]
+    for each in labels:
+        is_sorted = nothing + 1.0 if each is None else (each[1:] >= each[:-1]).all()[None]
+        is_true.append(is_sorted)
+    largest = reach[0] if len(reach) == 1 else torch.stack(reach).amax(dim=0)
+    return torch.cat([largest, *(each.double() for each in is_true)])
+
+
+def _reach(points: Tensor, near: int) -> Tensor:
+    """Largest coordinates, of distances and carried along, and largest squared norm."""
+    squares = points[:, :near].square()
+    largest = [torch.linalg.vector_norm(points[:, :near], torch.inf), squares.sum(dim=1).amax()]
+    carried = largest[0]
+    if points.shape[1] > near:
+        carried = torch.linalg.vector_norm(points[:, near:], torch.inf)
+    return torch.stack([largest[0], carried, largest[1]])
 
 
 def _column_scale(scaling: _Scaling, near: int, n_dims: int, device: torch.device) -> Tensor:
     """What coordinates are multiplied by, beside the law's scale."""
-    scale = torch.ones(n_dims, dtype=torch.float64, device=device)
-    if scaling.dtype == torch.float32:
-        scale[:near], scale[near:] = scaling.near, scaling.carried
+    is_single = scaling.dtype == torch.float32
+    factor = scaling.near if is_single else 1.0
+    scale = torch.full((n_dims,), factor, dtype=torch.float64, device=device)
+    if is_single and near < n_dims:
+        scale[near:] = scaling.carried
     return scale
 
 
 def _side(
     points: Tensor,
-    order: Tensor,
     labels: Tensor | None,
+    is_sorted: bool,
     scaling: _Scaling,
     column_scale: Tensor,
     near: int,
 ) -> Side:
     n, d = points.shape
+    order = None
+    if labels is not None and not is_sorted:
+        labels, order = torch.sort(labels, stable=True)
+        points = points.index_select(0, order)
     n_padded, width = n + PADDING, max(16, 1 << (d - 1).bit_length())
     scaled = torch.zeros((n_padded, width), dtype=points.dtype, device=points.device)
     torch.mul(points, column_scale, out=scaled[:n, :d])
@@ -303,16 +348,16 @@ def _side(
     else:
         coordinates = points.new_empty(0, dtype=scaling.dtype)
         squares = padded(points[:, :near].square().sum(dim=1), n_padded).to(scaling.dtype)
-    return Side(high, low, near_high, near_low, coordinates, squares, order, labels)
+    return Side(high, low, near_high, near_low, coordinates, squares, n, order, labels)
 
 
 def _key_weights(pairs: Pairs, law: Law, keys: Side, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    n_padded, device = len(keys.squares), keys.order.device
+    n_padded, device = len(keys.squares), keys.squares.device
     if pairs.key_log_weights is None:
         start = 1.0 if law.has_support else 0.0
         weights = torch.full((n_padded,), start, dtype=dtype, device=device)
         return weights, torch.zeros((), dtype=torch.float64, device=device)
-    log_weights = on_device(pairs.key_log_weights, device).double().index_select(0, keys.order)
+    log_weights = keys.sort(on_device(pairs.key_log_weights, device).double(), 0)
     if not law.has_support:
         zero = torch.zeros((), dtype=torch.float64, device=device)
         return padded(LOG2E * log_weights, n_padded).to(dtype), zero
@@ -325,7 +370,7 @@ def _own_positions(
     theirs: Tensor | None, queries: Side, keys: Side, is_diagonal: bool
 ) -> tuple[Tensor, Tensor, int]:
     """Self-pairs in sorted positions, from both sides, and where they are."""
-    device, sizes = keys.order.device, (len(queries.squares), len(keys.squares))
+    device, sizes = keys.squares.device, (len(queries.squares), len(keys.squares))
     if is_diagonal:
         own = torch.arange(sizes[0], dtype=torch.int32, device=device)
         return own, own, OWN_DIAGONAL
@@ -334,7 +379,7 @@ def _own_positions(
         return own, owner, OWN_NOWHERE
     # One more place for those without a key, -1: nothing depends on how many there are.
     position = torch.cat([keys.place, keys.place.new_full((1,), -1)])
-    own[: len(queries)] = position[theirs.long().index_select(0, queries.order)].int()
+    own[: len(queries)] = position[queries.sort(theirs.long(), 0)].int()
     places = torch.where(own[: len(queries)] >= 0, own[: len(queries)].long(), sizes[1] - 1)
     owner[places] = torch.arange(len(queries), dtype=torch.int32, device=device)
     owner[len(keys) :] = -1
