@@ -106,9 +106,9 @@ def placed(engine: Engine, array: Array) -> Array:
     return engine.place(array) if has_place(engine) else array  # type: ignore[attr-defined]
 
 
-def spreads_rows(engine: Engine) -> bool:
-    """Whether an engine computes with rows that live on the workers of a cluster."""
-    return getattr(engine, "spreads_rows", False)
+def spreads_rows(engine: Engine, n: int) -> bool:
+    """Whether an engine would have so many rows live on the workers of a cluster."""
+    return hasattr(engine, "spreads_rows") and engine.spreads_rows(n)
 
 
 def repeated(engine: Engine, function: Callable[..., Any], n_pairs: int) -> Callable[..., Any]:

@@ -1,6 +1,7 @@
 """Around public methods of estimators: rows that are no array in memory, in and out.
 
-A fit needs rows in any order, again and again: they are settled once (`settling`). Everything else
+A fit needs rows in any order, again and again: they are settled once (`settling`), unless they
+stay on the workers of a cluster (`cluster`). Everything else
 looks at each row once, in blocks that are the same for every kind of source. Answers are arrays in
 memory; for an array of dask, an array of dask that is computed when somebody asks for it.
 """
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting.progress import stage
+from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import block_rows, blocks, n_blocks
+from vicinal.rows.cluster import spread_source, stays_there
 from vicinal.rows.kinds import is_lazy, labels_of, source_of
 from vicinal.rows.memory import Need, bytes_of, check_memory
 from vicinal.rows.settling import held_bytes, settled
@@ -38,9 +41,13 @@ def learns_from_rows(method: Function) -> Function:
         source = source_of(X)
         others, named = _in_memory(others, named)
         _check_limit(self, method.__name__, X if source is None else source)
+        stays = stays_there(self, method.__name__, source)
         if source is None:
             return method(self, X, *others, **named)
         _check_aligned(source, others, named)
+        if stays:
+            with data_on("dask"):
+                return method(self, spread_source(source), *others, **named)
         limit = bytes_of(getattr(self, "memory_limit", None))
         points = settled(source, limit, type(self).__name__, getattr(self, "verbose", 0))
         with _names_of(self, source, goes_on=method.__name__ == "partial_fit"):

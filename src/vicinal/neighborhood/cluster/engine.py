@@ -21,7 +21,7 @@ from vicinal.neighborhood.sums import ColumnSums, RowSums
 __all__ = ["FEW_PAIRS", "DaskEngine"]
 
 # Up to so many pairs it takes longer to ask a cluster than to do them here.
-FEW_PAIRS = 4_000_000
+FEW_PAIRS = 30_000_000
 
 
 class DaskEngine:
@@ -38,29 +38,32 @@ class DaskEngine:
     tolerance : float, default=0.0
     n_jobs : int, optional
         Threads for what is computed here; a task has one.
-    few_pairs : int
-        What is few.
+    few_pairs : int, optional
+        What is few; None: `FEW_PAIRS`.
     size : int, optional
         Rows of a block; None: as `blocks` has it.
     """
 
     name = "dask"
     can = Abilities(takes=lambda law: True, devices=("cpu", "dask"))
-    spreads_rows = True
 
     def __init__(
         self,
         work: Workload,
         tolerance: float = 0.0,
         n_jobs: int | None = None,
-        few_pairs: int = FEW_PAIRS,
+        few_pairs: int | None = None,
         size: int | None = None,
     ) -> None:
         self._work, self._tolerance, self._n_jobs = work, tolerance, n_jobs
-        self._few, self._size = few_pairs, size
+        self._few, self._size = FEW_PAIRS if few_pairs is None else few_pairs, size
         self._here: tuple[Workload, Engine] | None = None
         self._sent: tuple[Pairs, str, Any] | None = None
         self._known: tuple[tuple[Any, Any], tuple[Any, Any]] | None = None
+
+    def spreads_rows(self, n: int) -> bool:
+        """Whether to look at each of n rows from all others is more than a few pairs."""
+        return n * n > self._few
 
     def rows(self, pairs: Pairs, law: Law, *, moments: bool = True) -> RowSums:
         """Sums over the keys, for every query."""

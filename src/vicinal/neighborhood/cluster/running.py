@@ -8,10 +8,14 @@ from uuid import uuid4
 
 from vicinal.neighborhood.cluster.presence import needed
 
-__all__ = ["Parcel", "Tasks", "fresh_name", "gathered", "kept", "persisted", "telling_what_failed"]
+__all__ = ["ClusterError", "Parcel", "Tasks", "fresh_name", "gathered", "kept", "persisted", "telling_what_failed"]
 
 # Sums that are merged by one task.
 FAN_IN = 4
+
+
+class ClusterError(RuntimeError):
+    """A cluster, not what was computed there, has failed."""
 
 
 class Parcel:
@@ -121,7 +125,7 @@ def telling_what_failed() -> Iterator[None]:
         told = _in_words(error)
         if told is None:
             raise
-        raise RuntimeError(told) from error
+        raise ClusterError(told) from error
 
 
 def _in_words(error: BaseException) -> str | None:
