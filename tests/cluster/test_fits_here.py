@@ -13,8 +13,8 @@ from vicinal import LocalComponents, NeighborhoodComponents  # noqa: E402
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
     """Small problems are sent, too, in small blocks."""
-    monkeypatch.setattr("vicinal.neighborhood.cluster.engine.FEW_PAIRS", 10_000)
-    monkeypatch.setattr("vicinal.neighborhood.cluster.blocks.LEAST_ROWS", 50)
+    monkeypatch.setattr("vicinal.neighborhood.cluster.engine.FEW_PAIRS", 300_000)
+    monkeypatch.setattr("vicinal.neighborhood.cluster.blocks.LEAST_ROWS", 150)
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -32,7 +32,7 @@ RECIPES = {
     "full": {"batching": "full", "max_iter": 8, "regularization": 0.01},
     "chosen": {"batching": "full", "max_iter": 5},
     "bold-driver": {"solver": "bold-driver", "max_iter": 5},
-    "random": {"batching": "random", "batch_size": 100, "max_iter": 20},
+    "random": {"batching": "random", "batch_size": 100, "max_iter": 20, "regularization": 0.01},
     "stochastic": {"batching": "stochastic", "batch_size": 60, "max_iter": 12},
     "weights of classes": {
         "batching": "stochastic",
@@ -42,7 +42,7 @@ RECIPES = {
         "regularization": 0.01,
     },
     "projection": {"batching": "projection", "batch_size": 100, "max_iter": 8},
-    "subsample": {"batching": "subsample", "batch_size": 200, "max_iter": 5},
+    "subsample": {"batching": "subsample", "batch_size": 200, "max_iter": 5, "regularization": 0.1},
     "held back": {"batching": "full", "early_stopping": True, "max_iter": 5},
     "compact": {"kernel": "compact", "batching": "full", "max_iter": 4, "regularization": 0.01},
     "annealed": {"annealing": True, "batching": "full", "max_iter": 4, "regularization": 0.01},
@@ -65,3 +65,28 @@ def test_neighborhood_components(labeled, recipe, weighted):
         assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=1e-4)
         assert model.engine_ == "dask"
     assert_array_equal(models[1].components_, models[2].components_)
+
+
+DENSITIES = {
+    "full": {"max_iter": 4},
+    "diagonal": {"covariance": "diag", "max_iter": 4, "regularization": 0.01},
+    "search": {"gaussian": "search", "max_iter": 3, "regularization": 0.01},
+    "stochastic": {"batch_size": 550, "n_neighbors": 580, "max_iter": 4, "regularization": 0.01},
+    "mixture": {"n_mixture": 2, "max_iter": 3},
+    "local": {"covariance": "local", "max_iter": 3},
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("recipe", DENSITIES)
+def test_local_components(labeled, recipe, monkeypatch):
+    X, _ = labeled
+    expected = LocalComponents(**DENSITIES[recipe], random_state=0).fit(X)
+    sent = []
+    from vicinal.neighborhood.cluster import engine, running
+
+    monkeypatch.setattr(engine, "kept", lambda *what: sent.append(what) or running.kept(*what))
+    model = LocalComponents(**DENSITIES[recipe], random_state=0, engine="dask").fit(X)
+    assert_allclose(model.covariance_, expected.covariance_, rtol=1e-6, atol=1e-8)
+    assert_allclose(model.score_samples(X), expected.score_samples(X), rtol=1e-6)
+    assert sent  # or nothing of it was computed by workers
