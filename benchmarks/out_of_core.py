@@ -4,7 +4,7 @@ python -m benchmarks.out_of_core [--gb 20] [--memory 2GB] [--folder DIR] [--save
 
 Rows are made on the fly into a .npy file, and some of them into Parquet and Zarr. Every step is a
 process of its own that may not have more than --memory of private memory (RLIMIT_DATA: a step that
-needs more fails). Its peak is RssAnon, sampled twenty times a second: what it has allocated, with the
+needs more fails). Its peak is RssAnon, looked at twenty times a second: what is allocated, with the
 interpreter and all libraries, but without pages of mapped files, which the system keeps while
 nobody else needs the room and drops when somebody does.
 """
@@ -193,9 +193,12 @@ def main():
     parser.add_argument("--gb", type=float, help="of rows; default: 20, or half of the free disk")
     parser.add_argument("--memory", default="2GB", help="of private memory for every step")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--rows", type=Path, help="folder with rows.npy and labels.npy of a run")
     options = parser.parse_args()
     free = shutil.disk_usage(options.folder).free
     size = 1e9 * (options.gb or min(20.0, free / 2e9))
+    if options.rows is not None:
+        size = np.load(options.rows / "rows.npy", mmap_mode="r").nbytes
     n, cap = int(size / (4 * COLUMNS)), bytes_of(options.memory)
     page = Page("Rows larger than memory", ("pyarrow", "zarr"))
     page.say(
@@ -205,7 +208,11 @@ def main():
         "without the pages of mapped files, with the interpreter and its libraries.\n"
     )
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="vicinal-rows-") as folder:
-        call_apart(make_rows, folder, n)
+        if options.rows is None:
+            call_apart(make_rows, folder, n)
+        else:
+            for name in ("rows.npy", "labels.npy"):
+                Path(folder, name).symlink_to(options.rows.resolve() / name)
         report(page, folder, n, cap)
     if options.save:
         page.save("out_of_core")

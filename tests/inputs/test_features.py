@@ -26,7 +26,7 @@ def test_standard_units_center_and_scale_by_a_power_of_two(data, dtype):
 
 
 def test_moments_are_those_of_the_rows(data, monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK_BYTES", 4 * 8 * 9)  # blocks of nine rows
+    monkeypatch.setattr(module, "BLOCK_BYTES", 4 * 8 * 9)  # blocks of nine rows
     X, labels, _ = data
     features = standard_units(X)
     known = moments(features, labels, 3)

@@ -177,3 +177,10 @@ def test_files_that_are_not_there(tmp_path):
     (tmp_path / "rows.xls").write_bytes(b"")
     with pytest.raises(ValueError, match=r"no suffix that tells what it is: use one of \.npy"):
         open_rows(tmp_path / "rows.xls")
+
+
+def test_no_rows_at_all(labeled):
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        LocalComponents().fit(named(labeled[0][:0]))
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        LocalComponents(covariance=1.0).fit(labeled[0]).score_samples(named(labeled[0][:0]))

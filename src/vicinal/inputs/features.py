@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
+from vicinal.inputs.mapped import soon
 from vicinal.inputs.span import has_few_rows, span_of
 from vicinal.inputs.units import VALUES, check_reach, check_spread
 from vicinal.neighborhood.arrays import is_chunked, on_host, picked
@@ -143,7 +144,7 @@ class Features:
             return self._summed_there(of, *beside)
         parts = (
             of(self._rows(rows), *(_part(each, rows) for each in beside))
-            for rows in _slices(self.X)
+            for rows in _sweep(self.X)
         )
         return reduce(add, parts)
 
@@ -170,7 +171,7 @@ class Features:
             there = self.spread(slice(None), self.dtype)
             return on_host(times(there, A.T.astype(self.dtype)))
         Z = np.empty((len(self), len(A)), dtype=self.dtype)
-        for rows in _slices(self.X):
+        for rows in _sweep(self.X):
             Z[rows] = times(self[rows], A.T.astype(self.dtype))
         return Z
 
@@ -252,12 +253,37 @@ def class_units(
 
 def _centers_and_spreads(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArray]:
     """Mean of every column, and how far its values reach from there, shape (D,) each."""
-    low, high = on_host(X.min(axis=0)), on_host(X.max(axis=0))
-    check_reach(np.stack([low, high]), VALUES)  # one sweep over many rows less
-    center = _mean(X, weights).astype(X.dtype)
+    low, high, mean = _ends_and_mean(X, weights)
+    check_reach(np.stack([low, high]), VALUES)
+    center = mean.astype(X.dtype)
     spreads = np.maximum(high - center, center - low).astype(np.float64)
     check_spread(float(spreads.max()), X.dtype, VALUES)
     return center, spreads
+
+
+def _ends_and_mean(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArray, NDArray]:
+    """Least and largest value and mean of every column; with weights in one sweep over the rows."""
+    if is_chunked(X):
+        ends = on_host(X.min(axis=0)), on_host(X.max(axis=0))
+        return *ends, _mean_there(X, weights)
+    if weights is None:
+        return X.min(axis=0), X.max(axis=0), X.mean(axis=0, dtype=np.float64)
+    low, high, total = X[0], X[0], np.zeros(X.shape[1])
+    for rows in _sweep(X):
+        block = X[rows]
+        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+        total += weights[rows] @ block.astype(np.float64)
+    return low, high, total / weights.sum()
+
+
+def _mean_there(X: Any, weights: NDArray | None) -> NDArray:
+    """Mean of every column of rows on a cluster."""
+    from vicinal.neighborhood.cluster.rows import summed_over
+
+    if weights is None:
+        return summed_over(lambda block: block.sum(axis=0, dtype=np.float64), X) / len(X)
+    total = summed_over(lambda block, part: part @ block.astype(np.float64), X, weights)
+    return total / weights.sum()
 
 
 def _near(spread: NDArray) -> NDArray:
@@ -349,20 +375,15 @@ def class_covariances(
     return total / np.where(known.counts > 0, known.counts, 1.0)[:, None, None]
 
 
-def _mean(X: NDArray, weights: NDArray | None) -> NDArray:
-    if weights is None:
-        return on_host(X.mean(axis=0, dtype=np.float64))
-    if is_chunked(X):
-        from vicinal.neighborhood.cluster.rows import summed_over
-
-        total = summed_over(lambda block, part: part @ block.astype(np.float64), X, weights)
-        return total / weights.sum()
-    total = sum(weights[rows] @ X[rows].astype(np.float64) for rows in _slices(X))
-    return np.asarray(total / weights.sum())
+def _sweep(X: NDArray) -> Iterator[slice]:
+    """Blocks of rows, each of which begins to be read while the one before is looked at."""
+    for rows in _slices(X):
+        soon(X, slice(rows.stop, 2 * rows.stop - rows.start))
+        yield rows
 
 
-def _slices(X: NDArray, most_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
-    step = max(1, most_bytes // (X.shape[1] * 8))
+def _slices(X: NDArray, most_bytes: int | None = None) -> Iterator[slice]:
+    step = max(1, (most_bytes or BLOCK_BYTES) // (X.shape[1] * 8))
     return (slice(start, min(start + step, len(X))) for start in range(0, len(X), step))
 
 

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from vicinal.fitting import few_updates
 from vicinal.inputs.copies import distinct_points
+from vicinal.inputs.mapped import in_any_order
 from vicinal.inputs.points import WeightedPoints
 from vicinal.inputs.reservoir import Reservoir
 from vicinal.local_components.columns import Columns
@@ -92,10 +93,11 @@ class Stream:
         """One update per batch of new points, each against the batch and the reservoir."""
         if self.chooses and not self.settled:
             self._settle(new, engine)
-        for positions in self._batches(new, batch_size):
-            batch = new[positions]
-            self._update(batch, engine)
-            self.reservoir.add((batch.X, batch.counts), self.rng)
+        with in_any_order(new.X):
+            for positions in self._batches(new, batch_size):
+                batch = new[positions]
+                self._update(batch, engine)
+                self.reservoir.add((batch.X, batch.counts), self.rng)
         if self.chooses and self.total >= 2.0 * self.settled:
             self._settle(self.points, engine)
             self.settled = self.total

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from vicinal.fitting import Outcome, Reason, Validation, run
 from vicinal.fitting.callbacks import ScikitLearnCallbacks
+from vicinal.inputs.mapped import in_any_order
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.nca.decision import Decision
 from vicinal.nca.equations import Objective
@@ -136,17 +137,18 @@ class ChosenFit:
         for number in range(n_runs):
             start = ready.start if number == 0 else ready.random_start(rng)
             part = f", start {number + 1} of {n_runs}" if n_runs > 1 else ""
-            outcome = run(
-                problem.solver(recipe, start, validation, rng),
-                problem.start(recipe, start),
-                max_iter=recipe.max_iter,
-                tol=settings.tol if recipe.ends_by_gain else None,
-                validation=validation,
-                scheduled=recipe.is_scheduled,
-                callbacks=[listeners],
-                name=f"NeighborhoodComponents{part}",
-                verbose=settings.verbose,
-            )
+            with in_any_order(self.data.features.X):
+                outcome = run(
+                    problem.solver(recipe, start, validation, rng),
+                    problem.start(recipe, start),
+                    max_iter=recipe.max_iter,
+                    tol=settings.tol if recipe.ends_by_gain else None,
+                    validation=validation,
+                    scheduled=recipe.is_scheduled,
+                    callbacks=[listeners],
+                    name=f"NeighborhoodComponents{part}",
+                    verbose=settings.verbose,
+                )
             outcomes.append(outcome)
             if outcome.ending.reason.is_cut_short:
                 break  # once, for all runs

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from vicinal.fitting import AdamMoments, split
 from vicinal.inputs.features import Features
+from vicinal.inputs.mapped import in_any_order
 from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.reservoir import Reservoir
 from vicinal.nca.equations import Objective, evaluate, penalized
@@ -83,11 +84,12 @@ class Stream:
         self, new: LabeledPoints, objective: Objective, engine: Engine, batch_size: int
     ) -> None:
         """One update per batch of new points, each against the batch and the reservoir."""
-        for positions in split(self.rng.permutation(len(new)), batch_size):
-            batch = new[positions]  # new points may be in a file: never all of them at once
-            batch = batch.at((batch.X - self.center) / self.unit)
-            self._update(batch, objective, engine)
-            self.reservoir.add((batch.X, batch.labels, batch.counts), self.rng)
+        with in_any_order(new.X):
+            for positions in split(self.rng.permutation(len(new)), batch_size):
+                batch = new[positions]  # new points may be in a file: never all of them at once
+                batch = batch.at((batch.X - self.center) / self.unit)
+                self._update(batch, objective, engine)
+                self.reservoir.add((batch.X, batch.labels, batch.counts), self.rng)
 
     def _update(self, batch: LabeledPoints, objective: Objective, engine: Engine) -> None:
         keys = batch.followed_by(self._kept) if self.reservoir.n_seen else batch

@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from vicinal.inputs.mapped import soon
 from vicinal.rows.blocks import block_rows
 from vicinal.rows.source import RowSource, naming_rows, precision_of
 
@@ -66,6 +67,7 @@ class ArrayRows(RowSource):
         """Some megabytes at a time."""
         size = block_rows(self._array.shape[1])
         for start in range(0, len(self), size):
+            soon(self._array, slice(start + size, start + 2 * size))
             yield taken(self._array[start : start + size], self._places)
 
     @property

@@ -49,7 +49,7 @@ def settled(source: RowSource, limit: float | None, who: str, verbose: int = 0) 
     """
     if source.at_hand is not None:
         return source.at_hand
-    if held_bytes(source, limit):
+    if not source.n_bytes or held_bytes(source, limit):
         X = np.empty(source.shape, source.dtype)
         with stage(f"{who}, reading", n_blocks(source), verbose) as tell:
             for rows, block in blocks(source):
