@@ -58,7 +58,8 @@ def test_neighborhood_components(labeled, recipe, weighted):
     parameters = {"n_components": 2, "random_state": 0, **RECIPES[recipe]}
     expected = NeighborhoodComponents(**parameters).fit(X, y, weights)
     arrays = [X, da.from_array(X, chunks=(70, 2)), da.from_array(X, chunks=(600, 5))]
-    models = [NeighborhoodComponents(**parameters, engine="dask").fit(Y, y, weights) for Y in arrays]
+    make = NeighborhoodComponents
+    models = [make(**parameters, engine="dask").fit(rows, y, weights) for rows in arrays]
     for model in models:
         scale = np.abs(expected.components_).max()
         assert_allclose(model.components_, expected.components_, rtol=0, atol=1e-5 * scale)

@@ -124,7 +124,7 @@ class Features:
             return spread(self.take(rows, dtype))
         everything = isinstance(rows, slice) and rows == slice(None)
         X = self.X if everything else spread(self.X[rows])
-        plain = replace(self, X=None)
+        plain = replace(self, X=np.empty((0, 0)))  # rows do not travel with it
 
         def convert(block: NDArray) -> NDArray:
             return replace(plain, X=block).take(slice(None), dtype)
@@ -143,15 +143,14 @@ class Features:
         if is_chunked(self.X):
             return self._summed_there(of, *beside)
         parts = (
-            of(self._rows(rows), *(_part(each, rows) for each in beside))
-            for rows in _sweep(self.X)
+            of(self._rows(rows), *(_part(each, rows) for each in beside)) for rows in _sweep(self.X)
         )
         return reduce(add, parts)
 
     def _summed_there(self, of: Callable[..., Any], *beside: NDArray | None) -> Any:
         from vicinal.neighborhood.cluster.rows import summed_over
 
-        plain = replace(self, X=None)
+        plain = replace(self, X=np.empty((0, 0)))  # rows do not travel with it
 
         def of_block(block: NDArray, *parts: NDArray | None) -> Any:
             return of(replace(plain, X=block), *parts)

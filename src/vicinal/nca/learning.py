@@ -38,12 +38,12 @@ from vicinal.nca.recipe import Recipe
 from vicinal.neighborhood import Engine, placed, repeated, spreads_rows
 from vicinal.neighborhood.arrays import (
     Array,
-    is_chunked,
     is_numpy,
     namespace,
     on_host,
     picked,
     placed_like,
+    sums_are_here,
 )
 from vicinal.neighborhood.products import few_times
 
@@ -198,9 +198,7 @@ class TrainingSet:
         """All rows to learn from on the workers; their classes and weights stay here."""
         taken = slice(None) if self.positions is None else self.positions
         weights = None if self.weights is None else self.weights[taken]
-        return LabeledPoints(
-            self.features.spread(taken, dtype), weights, labels=self.labels[taken]
-        )
+        return LabeledPoints(self.features.spread(taken, dtype), weights, labels=self.labels[taken])
 
     def project(self, A: NDArray) -> NDArray:
         """All rows to learn from under a map."""
@@ -282,7 +280,7 @@ class NeighborhoodProblem:
     def exact(self) -> ValueAndGradient:
         """Over all points, each against all others."""
         rows = self.everything
-        if _sums_are_here(rows):
+        if sums_are_here(rows.X):
             return lambda parameters: self._evaluated(parameters, rows)
         repeated = self._repeated(lambda at: self._evaluated(at, rows), len(rows) ** 2)
 
@@ -308,7 +306,7 @@ class NeighborhoodProblem:
     ) -> ValueAndGradient:
         """Of rows in memory, here or where the engine computes, at positions that are drawn."""
         function: Callable[..., Any] = partial(of, rows)
-        if _sums_are_here(rows):
+        if sums_are_here(rows.X):
             return lambda parameters: function(parameters, batches.next(parameters))
         repeated = self._repeated(function, n_pairs)
         sent = Sent(self.engine, batches, rows.labels)
@@ -393,7 +391,7 @@ class NeighborhoodProblem:
 
     def _unpacked(self, parameters: Array, beside: LabeledPoints) -> tuple[Array, float]:
         """Map and logit of β, where some points are."""
-        if _sums_are_here(beside):
+        if sums_are_here(beside.X):
             return self.coordinates.unpack(on_host(parameters))
         return self._placed_coordinates.unpack(placed(self.engine, parameters))
 
@@ -412,8 +410,3 @@ class NeighborhoodProblem:
         coordinates = self.coordinates if is_numpy(in_map) else self._placed_coordinates
         gradient = coordinates.gradient(in_map, found.logit_gradient / total)
         return value, placed_like(gradient, parameters)
-
-
-def _sums_are_here(points: LabeledPoints) -> bool:
-    """Whether what is learned from points is NumPy's: from those here, and from a cluster's."""
-    return is_numpy(points.X) or is_chunked(points.X)

@@ -25,6 +25,7 @@ __all__ = [
     "picked",
     "placed_like",
     "positions",
+    "sums_are_here",
     "totals",
 ]
 
@@ -49,6 +50,11 @@ def is_chunked(array: Array) -> bool:
     Sums over its rows are NumPy's, as is everything else about a fit to them.
     """
     return not isinstance(array, _NUMPY) and type(array).__module__.startswith("dask.array")
+
+
+def sums_are_here(X: Array) -> bool:
+    """Whether sums over rows are NumPy's: over those here, and over a cluster's."""
+    return is_numpy(X) or is_chunked(X)
 
 
 def picked(X: Array, which: Array | slice) -> Array:

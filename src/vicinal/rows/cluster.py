@@ -6,33 +6,35 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from vicinal.neighborhood.arrays import is_chunked
-from vicinal.neighborhood.cluster.presence import check_cluster, has_cluster
+from vicinal.neighborhood.cluster.presence import check_cluster, has_cluster, is_worker
 from vicinal.neighborhood.cluster.rows import spread
 from vicinal.neighborhood.cluster.running import ClusterError, Tasks
 from vicinal.rows.blocks import not_finite
 from vicinal.rows.chunked import DaskRows
 from vicinal.rows.source import RowSource
 
-__all__ = ["checked_there", "some_there", "spread_source", "stays_there"]
+__all__ = ["check_engine", "checked_there", "some_there", "spread_source", "stays_there"]
 
 # Engines that leave rows where they are; any other one was asked for by name, and gets them here.
 _ENGINES = ("auto", "dask")
 
 
-def stays_there(model: Any, method: str, source: RowSource | None) -> bool:
-    """Whether a model learns from rows where they are, on the workers of a cluster."""
-    engine = getattr(model, "engine", None)
-    if engine == "dask":
+def check_engine(model: Any) -> None:
+    """Refuse a cluster that is asked for and not there, before any work."""
+    if getattr(model, "engine", None) == "dask" and not is_worker():
         check_cluster()
+
+
+def stays_there(model: Any, method: str, source: RowSource) -> bool:
+    """Whether a model learns from rows where they are, on the workers of a cluster."""
     knows_how = getattr(model, "_learns_on_clusters", False) and method == "fit"
-    return (
-        knows_how and isinstance(source, DaskRows) and engine in _ENGINES and has_cluster()
-    )
+    asked = knows_how and model.engine in _ENGINES
+    return asked and isinstance(source, DaskRows) and has_cluster() and not is_worker()
 
 
-def spread_source(source: DaskRows) -> Any:
+def spread_source(source: Any) -> Any:
     """The rows in blocks of ours, which the workers hold; all of them read, and numbers."""
-    X, start = None, 0
+    start = 0
     try:
         X = spread(source.array.astype(source.dtype))
         checks = Tasks("checking", [X])

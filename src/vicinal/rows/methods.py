@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting.progress import stage
+from vicinal.neighborhood.cluster.tasks import answered, task_holding
 from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import block_rows, blocks, n_blocks
-from vicinal.rows.cluster import spread_source, stays_there
+from vicinal.rows.cluster import check_engine, spread_source, stays_there
 from vicinal.rows.kinds import is_lazy, labels_of, source_of
 from vicinal.rows.memory import Need, bytes_of, check_memory
 from vicinal.rows.settling import held_bytes, settled
@@ -39,13 +40,13 @@ def learns_from_rows(method: Function) -> Function:
     def learns(self: Any, *args: Any, **kwargs: Any) -> Any:
         X, others, named = _arguments(args, kwargs)
         source = source_of(X)
+        check_engine(self)
         others, named = _in_memory(others, named)
         _check_limit(self, method.__name__, X if source is None else source)
-        stays = stays_there(self, method.__name__, source)
         if source is None:
             return method(self, X, *others, **named)
         _check_aligned(source, others, named)
-        if stays:
+        if stays_there(self, method.__name__, source):
             with data_on("dask"):
                 return method(self, spread_source(source), *others, **named)
         limit = bytes_of(getattr(self, "memory_limit", None))
@@ -210,7 +211,9 @@ def _mapped(X: Any, source: RowSource, answer: Callable[[NDArray], NDArray]) -> 
     """What will be said about the rows of an array of dask, one block after the other."""
     rows = X.astype(source.dtype).rechunk({0: block_rows(source.shape[1]), 1: -1})
     example = answer(np.zeros((1, source.shape[1]), source.dtype))
+    # A task of its own: a model with all its keys goes to a worker once, not with every block.
+    held, meta = task_holding(answer), np.empty((0,) * example.ndim, example.dtype)
     if example.ndim == 1:
-        return rows.map_blocks(answer, dtype=example.dtype, drop_axis=1)
+        return rows.map_blocks(answered, held, dtype=example.dtype, drop_axis=1, meta=meta)
     chunks = (rows.chunks[0], example.shape[1:])
-    return rows.map_blocks(answer, dtype=example.dtype, chunks=chunks)
+    return rows.map_blocks(answered, held, dtype=example.dtype, chunks=chunks, meta=meta)

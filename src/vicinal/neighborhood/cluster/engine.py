@@ -1,4 +1,4 @@
-"""Both passes on the workers of a cluster: the larger side is cut, the other one goes everywhere."""
+"""Both passes on the workers of a cluster: one side is cut, the other one goes everywhere."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -161,11 +161,11 @@ class DaskEngine:
         return ColumnSums(totals, blocks_from(held, tasks.moment_of, sizes, width))
 
     def _beside_keys(self, pairs: Pairs) -> tuple[Any, Any]:
-        """Labels and weights of keys on the workers: sent once, as long as they stay as they are."""
+        """Labels and weights of keys on the workers: sent once, as long as they stay the same."""
         given, sizes = (pairs.key_labels, pairs.key_log_weights), pairs.keys.chunks[0]
         before, there = self._known or ((None, None), (None, None))
         new = [
-            known if _are_equal(values, old) else sent_in_blocks(values, sizes)
+            known if _are_equal(values, old) else _sent(values, sizes)
             for values, old, known in zip(given, before, there, strict=True)
         ]
         self._known = given, (new[0], new[1])
@@ -248,3 +248,7 @@ def _are_equal(values: NDArray | None, old: NDArray | None) -> bool:
     if values is None or old is None:
         return values is old
     return values is old or np.array_equal(values, old)
+
+
+def _sent(values: NDArray | None, sizes: Sequence[int]) -> Any:
+    return None if values is None else sent_in_blocks(values, sizes)

@@ -39,9 +39,7 @@ def needed(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ImportError(
-            f'engine="dask" needs {package}: pip install "vicinal[dask]"'
-        ) from error
+        raise ImportError(f'engine="dask" needs {package}: pip install "vicinal[dask]"') from error
 
 
 def has_cluster() -> bool:

@@ -14,7 +14,7 @@ from vicinal.neighborhood.arrays import Array, is_chunked
 from vicinal.neighborhood.cluster.blocks import block_size, slices_of
 from vicinal.neighborhood.cluster.presence import needed
 from vicinal.neighborhood.cluster.running import Tasks, fresh_name, persisted
-from vicinal.neighborhood.cluster.tasks import applied, summed
+from vicinal.neighborhood.cluster.tasks import Held, applied, applied_held, summed
 from vicinal.neighborhood.products import gram, times
 
 __all__ = [
@@ -61,7 +61,7 @@ def blocks_from(
 def picked_rows(X: Any, which: slice | NDArray) -> NDArray:
     """Some rows, gathered from the blocks that have them, in the order asked for."""
     positions = np.arange(len(X))[which]
-    tasks, order, start = Tasks("taking", [X]), [], 0
+    tasks, order = Tasks("taking", [X]), []
     block = np.searchsorted(np.cumsum(X.chunks[0]), positions, side="right")
     starts = np.concatenate([[0], np.cumsum(X.chunks[0])])
     for i in np.unique(block):
@@ -79,8 +79,9 @@ def each_block(
 ) -> Any:
     """What a function makes of every block, a row for each row, held by the workers."""
     tasks = Tasks(what, [X])
+    of = tasks.constant("function", Held(function))
     for i in range(len(X.chunks[0])):
-        tasks.add(applied, function, (X.name, i, 0))
+        tasks.add(applied_held, of, (X.name, i, 0))
     name = fresh_name(what)
     held = tasks.held()
     layer = {(name, i, 0): each.key for i, each in enumerate(held)}
@@ -105,20 +106,9 @@ def summed_over(function: Callable[..., Any], X: Any, *beside: NDArray | None) -
     of = tasks.constant("function", Held(function))
     for i, size in enumerate(X.chunks[0]):
         parts = [None if each is None else each[start : start + size] for each in beside]
-        tasks.add(_applied_held, of, (X.name, i, 0), *parts)
+        tasks.add(applied_held, of, (X.name, i, 0), *parts)
         start += size
     return np.asarray(tasks.merged(summed))
-
-
-class Held:
-    """A function as a value, for tasks that share it."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-
-
-def _applied_held(held: Held, *values: Any) -> Any:
-    return applied(held.function, *values)
 
 
 def times_of(X: Any, M: NDArray) -> Any:
@@ -134,8 +124,7 @@ def gram_of(X: Array, Y: Array) -> NDArray:
     start = 0
     for i, size in enumerate(on_workers.chunks[0]):
         parts = [
-            (each.name, i, 0) if is_chunked(each) else each[start : start + size]
-            for each in (X, Y)
+            (each.name, i, 0) if is_chunked(each) else each[start : start + size] for each in (X, Y)
         ]
         tasks.add(applied, gram, *parts)
         start += size

@@ -8,7 +8,17 @@ from uuid import uuid4
 
 from vicinal.neighborhood.cluster.presence import needed
 
-__all__ = ["ClusterError", "Parcel", "Tasks", "fresh_name", "gathered", "kept", "persisted", "telling_what_failed"]
+__all__ = [
+    "ClusterError",
+    "Parcel",
+    "Tasks",
+    "fresh_name",
+    "gathered",
+    "kept",
+    "persisted",
+    "telling_what_failed",
+    "value_of_task",
+]
 
 # Sums that are merged by one task.
 FAN_IN = 4
@@ -23,6 +33,9 @@ class Parcel:
 
     def __init__(self, **values: Any) -> None:
         self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"nothing that is called {name!r} was sent")
 
 
 def fresh_name(what: str) -> str:
@@ -42,7 +55,8 @@ class Tasks:
     """
 
     def __init__(self, what: str, after: Sequence[Any] = ()) -> None:
-        self.name, self._graph, self._after = fresh_name(what), {}, list(after)
+        self.name, self._after = fresh_name(what), list(after)
+        self._graph: dict[Any, Any] = {}
         self.keys: list[Any] = []
 
     def constant(self, what: str, value: Any) -> str:
@@ -86,9 +100,14 @@ class Tasks:
 
 def kept(value: Any, what: str) -> Any:
     """A value as a task of its own: sent once, and again where a worker is lost with it."""
+    return persisted(value_of_task(value, what))[0]
+
+
+def value_of_task(value: Any, what: str) -> Any:
+    """A value as a task of its own, to be sent when somebody needs it."""
     tasks = Tasks(what)
     key = tasks.constant("value", value)
-    return persisted(*_delayed([key], tasks.graph, tasks.name))[0]
+    return _delayed([key], tasks.graph, tasks.name)[0]
 
 
 def persisted(*collections: Any) -> tuple[Any, ...]:
@@ -145,4 +164,3 @@ def _in_words(error: BaseException) -> str | None:
             f"Dask says: {type(error).__name__}: {error}"
         )
     return None
-

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 
 from vicinal.neighborhood.abilities import Workload
 from vicinal.neighborhood.cluster.presence import as_worker
-from vicinal.neighborhood.cluster.running import Parcel
+from vicinal.neighborhood.cluster.running import Parcel, value_of_task
 from vicinal.neighborhood.engine import Engine, choose_engine
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.sums import ColumnSums, RowSums
 from vicinal.neighborhood.threads import computing
 
 __all__ = [
+    "Held",
+    "answered",
     "applied",
+    "applied_held",
     "column_sums",
     "key_block",
     "key_part",
@@ -30,6 +33,7 @@ __all__ = [
     "query_slice",
     "row_sums",
     "summed",
+    "task_holding",
     "term_part",
     "total_of",
 ]
@@ -75,9 +79,7 @@ def key_slice(points: Parcel, start: int, stop: int) -> Parcel:
 
 def term_part(terms: Parcel, where: slice) -> Parcel:
     """What the columns pass needs to know of some queries."""
-    return Parcel(
-        log_slope=terms.log_slope[:, where], coefficients=terms.coefficients[:, where]
-    )
+    return Parcel(log_slope=terms.log_slope[:, where], coefficients=terms.coefficients[:, where])
 
 
 def total_of(sums: ColumnSums) -> NDArray:
@@ -136,6 +138,29 @@ def applied(function: Callable[..., Any], *values: Any) -> Any:
     """What a function makes of values, on one thread and without asking other workers."""
     with as_worker(), computing(1):
         return function(*values)
+
+
+class Held:
+    """A function as a value, for tasks that share it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+
+def task_holding(function: Callable[..., Any]) -> Any:
+    """A function as the value of a task, which goes to every worker once."""
+    return value_of_task(Held(function), "function")
+
+
+def applied_held(held: Held, *values: Any) -> Any:
+    """What a function that tasks share makes of values."""
+    return applied(held.function, *values)
+
+
+def answered(block: NDArray, held: Held) -> NDArray:
+    """What a model says about a block, by itself: on a worker it asks no other one."""
+    with as_worker():
+        return held.function(block)
 
 
 def _pairs(job: Parcel, queries: Parcel, keys: Parcel, first_key: int) -> Pairs:
