@@ -23,6 +23,11 @@ def one_thread():
         yield
 
 
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(blocks, "LEAST_ROWS", 1000)
+
+
 def engine_of(n_jobs=1, size=300, few_pairs=0):
     return DaskEngine(Workload(1, 1, 1), n_jobs=n_jobs, few_pairs=few_pairs, size=size)
 
@@ -63,17 +68,13 @@ class TestKeysOnWorkers(EngineConformance):
         return KeysOnWorkers(engine_of(n_jobs), size)
 
 
-def test_blocks_depend_on_the_number_of_rows_alone(monkeypatch):
-    assert [blocks.block_size(n) for n in (10, 64_000, 128_000, 10**9)] == [
-        1000,
-        1000,
-        2000,
-        250_000,
-    ]
-    assert blocks.slices_of(2500) == [slice(0, 1000), slice(1000, 2000), slice(2000, 2500)]
+def test_blocks_depend_on_the_number_of_rows_alone():
+    sizes = [blocks.block_size(n) for n in (10, 80_000, 160_000, 10**9)]
+    assert sizes == [2500, 2500, 5000, 250_000]
+    assert blocks.slices_of(6000) == [slice(0, 2500), slice(2500, 5000), slice(5000, 6000)]
 
 
-def test_the_chunks_of_the_user_change_no_bit():
+def test_the_chunks_of_the_user_change_no_bit(small_blocks):
     rng = np.random.default_rng(0)
     X, M = rng.normal(size=(3210, 4)), rng.normal(size=(4, 2))
     results = []
@@ -89,7 +90,7 @@ def test_the_chunks_of_the_user_change_no_bit():
     assert_allclose(results[0][1], (X @ M).T @ X, rtol=1e-9)
 
 
-def test_rows_are_taken_in_the_order_asked_for():
+def test_rows_are_taken_in_the_order_asked_for(small_blocks):
     X = np.arange(6000.0).reshape(3000, 2)
     rows, which = spread(X), np.array([2999, 0, 1500, 3, 1])
     assert_array_equal(picked(rows, which), X[which])
@@ -97,7 +98,7 @@ def test_rows_are_taken_in_the_order_asked_for():
     assert picked(rows, np.empty(0, dtype=int)).shape == (0, 2)
 
 
-def test_sums_over_rows_and_what_is_beside_them():
+def test_sums_over_rows_and_what_is_beside_them(small_blocks):
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(2500, 3)), rng.random(2500)
     found = summed_over(lambda block, w: w @ block, spread(X), weights)
@@ -117,7 +118,7 @@ def test_few_pairs_are_computed_here(monkeypatch):
         engine_of(few_pairs=39_999).rows(pairs, law)
 
 
-def test_labels_of_keys_on_the_workers_are_sent_once(monkeypatch):
+def test_labels_of_keys_on_the_workers_are_sent_once(monkeypatch, small_blocks):
     rng = np.random.default_rng(0)
     keys, labels = spread(rng.normal(size=(2500, 2))), rng.integers(0, 3, 2500)
     sent = []

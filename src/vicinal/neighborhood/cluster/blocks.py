@@ -5,9 +5,10 @@ Neither chunks of the user nor the number of workers enter.
 
 __all__ = ["LEAST_ROWS", "MOST_BLOCKS", "MOST_ROWS", "block_size", "slices_of"]
 
-# Rows of a block: as many blocks as workers of a usual cluster share evenly, unless that makes
-# blocks so small that to ask for them takes longer than to work on them, or too large to hold.
-MOST_BLOCKS, LEAST_ROWS, MOST_ROWS = 64, 1000, 250_000
+# Rows of a block: as many blocks as threads of a usual cluster share evenly, unless that makes
+# blocks so small that to lay out the other side for each costs as much as to look at it, or too
+# large to hold. Measured in docs/decisions/0027.
+MOST_BLOCKS, LEAST_ROWS, MOST_ROWS = 32, 2500, 250_000
 
 
 def block_size(n: int) -> int:

@@ -11,7 +11,7 @@ from vicinal.neighborhood.abilities import Abilities, Workload
 from vicinal.neighborhood.arrays import Array, is_chunked
 from vicinal.neighborhood.cluster import tasks
 from vicinal.neighborhood.cluster.blocks import slices_of
-from vicinal.neighborhood.cluster.rows import blocks_from, sent_in_blocks
+from vicinal.neighborhood.cluster.rows import HeldColumns, blocks_from, sent_in_blocks
 from vicinal.neighborhood.cluster.running import Parcel, Tasks, kept
 from vicinal.neighborhood.engine import Engine
 from vicinal.neighborhood.laws import Law
@@ -158,7 +158,7 @@ class DaskEngine:
         held, sizes = jobs.held(), pairs.keys.chunks[0]
         width = pairs.shape[2] if job.moments else 0
         totals = blocks_from(held, tasks.total_of, sizes, None)
-        return ColumnSums(totals, blocks_from(held, tasks.moment_of, sizes, width))
+        return HeldColumns(totals, blocks_from(held, tasks.moment_of, sizes, width), held)
 
     def _beside_keys(self, pairs: Pairs) -> tuple[Any, Any]:
         """Labels and weights of keys on the workers: sent once, as long as they stay the same."""

@@ -4,6 +4,7 @@ All that comes back is NumPy's: some rows, or a sum over all of them.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,14 +15,17 @@ from vicinal.neighborhood.arrays import Array, is_chunked
 from vicinal.neighborhood.cluster.blocks import block_size, slices_of
 from vicinal.neighborhood.cluster.presence import needed
 from vicinal.neighborhood.cluster.running import Tasks, fresh_name, persisted
-from vicinal.neighborhood.cluster.tasks import Held, applied, applied_held, summed
+from vicinal.neighborhood.cluster.tasks import Held, applied, applied_held, pull, summed
 from vicinal.neighborhood.products import gram, times
+from vicinal.neighborhood.sums import ColumnSums
 
 __all__ = [
+    "HeldColumns",
     "blocks_from",
     "each_block",
     "gram_of",
     "picked_rows",
+    "pulls_of",
     "sent_in_blocks",
     "spread",
     "summed_over",
@@ -56,6 +60,30 @@ def blocks_from(
     chunks = (tuple(sizes), *(() if width is None else ((width,),)))
     graph = make(name, layer, dependencies=held)
     return needed("dask.array").Array(graph, name, chunks, dtype=np.float64)
+
+
+@dataclass
+class HeldColumns(ColumnSums):
+    """Sums of keys that live on the workers, and stay there with them.
+
+    Attributes
+    ----------
+    total, moment : dask.array.Array
+    held : list
+        The sums of every block.
+    """
+
+    held: list[Any]
+
+
+def pulls_of(columns: HeldColumns, keys: Any) -> Any:
+    """c ∘ Z_k - Cᵀ Z_q, where the keys are."""
+    name, make = fresh_name("pulls"), needed("dask.highlevelgraph").HighLevelGraph
+    layer = {
+        (name, i, 0): (pull, each.key, (keys.name, i, 0)) for i, each in enumerate(columns.held)
+    }
+    graph = make.from_collections(name, layer, dependencies=[keys, *columns.held])
+    return needed("dask.array").Array(graph, name, keys.chunks, dtype=np.float64)
 
 
 def picked_rows(X: Any, which: slice | NDArray) -> NDArray:
@@ -126,9 +154,13 @@ def gram_of(X: Array, Y: Array) -> NDArray:
         parts = [
             (each.name, i, 0) if is_chunked(each) else each[start : start + size] for each in (X, Y)
         ]
-        tasks.add(applied, gram, *parts)
+        tasks.add(applied, _gram, *parts)
         start += size
     return np.asarray(tasks.merged(summed))
+
+
+def _gram(X: NDArray, Y: NDArray) -> NDArray:
+    return gram(X.astype(Y.dtype, copy=False), Y)
 
 
 def _times(M: NDArray, block: NDArray) -> NDArray:

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 # Sums that are merged by one task.
-FAN_IN = 4
+FAN_IN = 8
 
 
 class ClusterError(RuntimeError):

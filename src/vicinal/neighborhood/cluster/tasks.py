@@ -29,6 +29,7 @@ __all__ = [
     "local_engine",
     "merged",
     "moment_of",
+    "pull",
     "query_part",
     "query_slice",
     "row_sums",
@@ -90,6 +91,11 @@ def total_of(sums: ColumnSums) -> NDArray:
 def moment_of(sums: ColumnSums) -> NDArray:
     """Σ_i C_ij z_i of a block of keys."""
     return sums.moment
+
+
+def pull(sums: ColumnSums, keys: NDArray) -> NDArray:
+    """What pairs do to every key of a block."""
+    return sums.total[:, None] * keys - sums.moment
 
 
 def key_block(keys: NDArray, labels: NDArray | None, log_weights: NDArray | None) -> Parcel:
