@@ -16,7 +16,12 @@ da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 psutil = pytest.importorskip("psutil", reason="comes with distributed")
 
-from vicinal import LocalComponents, NeighborhoodComponents  # noqa: E402
+from vicinal import (  # noqa: E402
+    DivergenceNeighbors,
+    LocalComponents,
+    ModeClustering,
+    NeighborhoodComponents,
+)
 from vicinal.nca.learning import NeighborhoodProblem  # noqa: E402
 
 # Sockets of processes that were killed are left to the garbage collector.
@@ -114,7 +119,7 @@ def test_the_model_of_one_machine(client, labeled, recipe):
         rows = da.from_array(X, chunks=chunks)
         models.append(nca("auto", **recipe).fit(rows, da.from_array(y, chunks=300)))
         assert models[-1].engine_ == "dask"
-        assert models[-1].engine_reason_ == "the rows are on a cluster"
+        assert models[-1].engine_reason_ == "X is an array of Dask, and a client is open"
     for model in models:
         assert_allclose(model.components_, expected.components_, rtol=1e-6, atol=1e-8)
         assert_allclose(model.predict_proba(X[:50]), expected.predict_proba(X[:50]), rtol=1e-6)
@@ -160,6 +165,20 @@ def test_densities(client, labeled):
     assert_allclose(model.score_samples(X), expected.score_samples(X), rtol=1e-8)
     rows = da.from_array(X, chunks=(400, 5))
     assert_allclose(model.score_samples(rows).compute(), expected.score_samples(X), rtol=1e-8)
+    again = LocalComponents(max_iter=4, regularization=0.01).fit(rows)
+    assert again.engine_ == "dask"
+    assert_array_equal(again.covariance_, model.covariance_)
+
+
+def test_who_cannot_compute_there_says_so(client, labeled):
+    X, _ = labeled
+    rows = da.from_array(X, chunks=(400, 5))
+    for model in (ModeClustering(max_samples=100), LocalComponents(reservoir_size=100)):
+        learn = model.fit if isinstance(model, ModeClustering) else model.partial_fit
+        with pytest.warns(UserWarning, match="cannot compute on a cluster"):
+            learn(rows)
+    with pytest.raises(ValueError, match="engine='dask'"):
+        DivergenceNeighbors(engine="dask").fit(X)
 
 
 @pytest.mark.parametrize("recipe", [FULL, STOCHASTIC, RANDOM], ids=["full", "stochastic", "random"])

@@ -95,6 +95,7 @@ def test_rows_are_taken_in_the_order_asked_for(small_blocks):
     rows, which = spread(X), np.array([2999, 0, 1500, 3, 1])
     assert_array_equal(picked(rows, which), X[which])
     assert_array_equal(picked(rows, slice(990, 1010)), X[990:1010])
+    assert_array_equal(picked(rows, X[:, 0] % 7 == 0), X[X[:, 0] % 7 == 0])
     assert picked(rows, np.empty(0, dtype=int)).shape == (0, 2)
 
 

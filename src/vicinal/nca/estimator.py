@@ -302,8 +302,8 @@ class NeighborhoodComponents(
 
     components_: NDArray
 
-    # Rows of a Dask array may stay on the workers.
-    _learns_on_clusters = True
+    # Rows of a Dask array may stay on the workers; others are computed with there.
+    _learns_on_clusters = _computes_on_clusters = True
 
     def __init__(
         self,

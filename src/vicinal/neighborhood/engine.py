@@ -165,7 +165,7 @@ _RULES = (
     _Rule(
         "dask",
         lambda work, tolerance: work.device == "dask",
-        "the rows are on a cluster",
+        "X is an array of Dask, and a client is open",
     ),
     _Rule(
         "cuda",

@@ -149,6 +149,4 @@ def diagonal_scatter(pairs: Pairs, rows: Rows, coefficients: Array, column_total
 
 def _product(pull: Array, features: Array) -> Array:
     # In the precision of the features: a float64 copy of them could exceed memory.
-    if is_chunked(features):
-        return gram(pull, features)  # converts block by block
     return gram(in_dtype_of(features, pull), features)

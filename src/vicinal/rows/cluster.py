@@ -1,19 +1,30 @@
 """Rows of a Dask array that stay on the workers: checked there, and never here as a whole."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from vicinal.fitting.loop import warn_user
 from vicinal.neighborhood.arrays import is_chunked
 from vicinal.neighborhood.cluster.presence import check_cluster, has_cluster, is_worker
 from vicinal.neighborhood.cluster.rows import spread
 from vicinal.neighborhood.cluster.running import ClusterError, Tasks
+from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import not_finite
 from vicinal.rows.chunked import DaskRows
 from vicinal.rows.source import RowSource
 
-__all__ = ["check_engine", "checked_there", "some_there", "spread_source", "stays_there"]
+__all__ = [
+    "check_engine",
+    "checked_there",
+    "computing_there",
+    "some_there",
+    "spread_source",
+    "stays_there",
+]
 
 # Engines that leave rows where they are; any other one was asked for by name, and gets them here.
 _ENGINES = ("auto", "dask")
@@ -30,6 +41,24 @@ def stays_there(model: Any, method: str, source: RowSource) -> bool:
     knows_how = getattr(model, "_learns_on_clusters", False) and method == "fit"
     asked = knows_how and model.engine in _ENGINES
     return asked and isinstance(source, DaskRows) and has_cluster() and not is_worker()
+
+
+@contextmanager
+def computing_there(model: Any, method: str, source: RowSource) -> Iterator[None]:
+    """Let workers compute with rows that came from them; warn where a model does not know how."""
+    if not isinstance(source, DaskRows) or is_worker() or not has_cluster():
+        yield
+        return
+    if method == "fit" and getattr(model, "_computes_on_clusters", False):
+        with data_on("dask") if model.engine in _ENGINES else nullcontext():
+            yield
+        return
+    warn_user(
+        f"{type(model).__name__}.{method} cannot compute on a cluster: all rows of {source.name} "
+        "are brought to this machine, which computes alone.",
+        UserWarning,
+    )
+    yield
 
 
 def spread_source(source: Any) -> Any:

@@ -18,7 +18,7 @@ from vicinal.fitting.progress import stage
 from vicinal.neighborhood.cluster.tasks import answered, task_holding
 from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import block_rows, blocks, n_blocks
-from vicinal.rows.cluster import check_engine, spread_source, stays_there
+from vicinal.rows.cluster import check_engine, computing_there, spread_source, stays_there
 from vicinal.rows.kinds import is_lazy, labels_of, source_of
 from vicinal.rows.memory import Need, bytes_of, check_memory
 from vicinal.rows.settling import held_bytes, settled
@@ -51,7 +51,8 @@ def learns_from_rows(method: Function) -> Function:
                 return method(self, spread_source(source), *others, **named)
         limit = bytes_of(getattr(self, "memory_limit", None))
         points = settled(source, limit, type(self).__name__, getattr(self, "verbose", 0))
-        with _names_of(self, source, goes_on=method.__name__ == "partial_fit"):
+        goes_on = method.__name__ == "partial_fit"
+        with _names_of(self, source, goes_on), computing_there(self, method.__name__, source):
             return method(self, points, *others, **named)
 
     return learns  # type: ignore[return-value]

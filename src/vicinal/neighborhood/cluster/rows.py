@@ -88,7 +88,7 @@ def pulls_of(columns: HeldColumns, keys: Any) -> Any:
 
 def picked_rows(X: Any, which: slice | NDArray) -> NDArray:
     """Some rows, gathered from the blocks that have them, in the order asked for."""
-    positions = np.arange(len(X))[which]
+    positions = _positions(which, len(X))
     tasks, order = Tasks("taking", [X]), []
     block = np.searchsorted(np.cumsum(X.chunks[0]), positions, side="right")
     starts = np.concatenate([[0], np.cumsum(X.chunks[0])])
@@ -154,13 +154,16 @@ def gram_of(X: Array, Y: Array) -> NDArray:
         parts = [
             (each.name, i, 0) if is_chunked(each) else each[start : start + size] for each in (X, Y)
         ]
-        tasks.add(applied, _gram, *parts)
+        tasks.add(applied, gram, *parts)
         start += size
     return np.asarray(tasks.merged(summed))
 
 
-def _gram(X: NDArray, Y: NDArray) -> NDArray:
-    return gram(X.astype(Y.dtype, copy=False), Y)
+def _positions(which: slice | NDArray, n: int) -> NDArray:
+    """Of rows that are chosen by a slice, by a mask or by their positions."""
+    if isinstance(which, slice):
+        return np.arange(*which.indices(n))
+    return np.flatnonzero(which) if which.dtype == bool else which
 
 
 def _times(M: NDArray, block: NDArray) -> NDArray:
