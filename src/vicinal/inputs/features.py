@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -12,6 +14,7 @@ from scipy.sparse import csr_array
 from vicinal.inputs.mapped import soon
 from vicinal.inputs.span import has_few_rows, span_of
 from vicinal.inputs.units import VALUES, check_reach, check_spread
+from vicinal.neighborhood.arrays import is_chunked, on_host, picked
 from vicinal.neighborhood.products import gram, times
 from vicinal.neighborhood.threads import run_in_order, threads_worth
 
@@ -42,8 +45,8 @@ class Features:
 
     Attributes
     ----------
-    X : ndarray of shape (n, D)
-        As the user gave it; never copied as a whole unless asked for.
+    X : array of shape (n, D)
+        As the user gave it; never copied as a whole unless asked for. Rows on a cluster stay there.
     center : ndarray of shape (D,)
     unit : float or ndarray of shape (D,)
         A power of two near the largest value, so that no digit is lost; or what each column
@@ -90,7 +93,7 @@ class Features:
     def __getitem__(self, rows: slice | NDArray) -> NDArray:
         if self._in_span is not None:
             return self._in_span[rows].copy()
-        block = np.subtract(self.X[rows], self.center)
+        block = np.subtract(picked(self.X, rows), self.center)
         block /= np.asarray(self.unit, dtype=block.dtype)
         return block
 
@@ -98,6 +101,8 @@ class Features:
         """Some rows, in another precision; centered and scaled before digits are dropped."""
         if self._in_span is not None:
             return self._in_span[rows].astype(dtype)
+        if is_chunked(self.X):
+            return replace(self, X=picked(self.X, rows)).take(slice(None), dtype)
         some = self.X[rows] if isinstance(rows, slice) else rows
         taken = np.empty((len(some), self.X.shape[1]), dtype)
         inverse = np.asarray(1.0 / self.unit, dtype=self.dtype)  # cheaper than dividing
@@ -111,16 +116,62 @@ class Features:
         _in_parts(convert, taken)
         return taken
 
-    def blocks(self) -> Iterator[tuple[slice, NDArray]]:
-        """All rows, some megabytes at a time."""
-        for rows in _sweep(self.X):
-            yield rows, self[rows]
+    def spread(self, rows: slice | NDArray, dtype: DTypeLike) -> Any:
+        """Some rows, as `take` has them, on the workers of a cluster."""
+        from vicinal.neighborhood.cluster.rows import each_block, spread
+
+        if not is_chunked(self.X) or self._in_span is not None:
+            return spread(self.take(rows, dtype))
+        everything = isinstance(rows, slice) and rows == slice(None)
+        X = self.X if everything else spread(self.X[rows])
+        plain = replace(self, X=np.empty((0, 0)))  # rows do not travel with it
+
+        def convert(block: NDArray) -> NDArray:
+            return replace(plain, X=block).take(slice(None), dtype)
+
+        return each_block(convert, X, self.shape[1], np.dtype(dtype), "converting")
+
+    def summed(self, of: Callable[..., Any], *beside: NDArray | None) -> Any:
+        """Σ over blocks of rows, some megabytes at a time; on a cluster, where the rows are.
+
+        Parameters
+        ----------
+        of : callable
+            Of these features for the rows of a block, and of the same rows of what is `beside`.
+        *beside : ndarray of shape (n,), or None
+        """
+        if is_chunked(self.X):
+            return self._summed_there(of, *beside)
+        parts = (
+            of(self._rows(rows), *(_part(each, rows) for each in beside)) for rows in _sweep(self.X)
+        )
+        return reduce(add, parts)
+
+    def _summed_there(self, of: Callable[..., Any], *beside: NDArray | None) -> Any:
+        from vicinal.neighborhood.cluster.rows import summed_over
+
+        plain = replace(self, X=np.empty((0, 0)))  # rows do not travel with it
+
+        def of_block(block: NDArray, *parts: NDArray | None) -> Any:
+            return of(replace(plain, X=block), *parts)
+
+        return summed_over(of_block, self.X, *beside)
+
+    def _rows(self, rows: slice) -> "Features":
+        """These features for some rows."""
+        some = replace(self, X=self.X[rows])
+        if self._in_span is not None:
+            vars(some)["_in_span"] = self._in_span[rows]  # known already
+        return some
 
     def project(self, A: NDArray) -> NDArray:
         """Z = X Aᵀ for a map A of these units, shape (n, d)."""
+        if is_chunked(self.X):
+            there = self.spread(slice(None), self.dtype)
+            return on_host(times(there, A.T.astype(self.dtype)))
         Z = np.empty((len(self), len(A)), dtype=self.dtype)
-        for rows, block in self.blocks():
-            Z[rows] = times(block, A.T.astype(self.dtype))
+        for rows in _sweep(self.X):
+            Z[rows] = times(self[rows], A.T.astype(self.dtype))
         return Z
 
 
@@ -211,6 +262,9 @@ def _centers_and_spreads(X: NDArray, weights: NDArray | None) -> tuple[NDArray, 
 
 def _ends_and_mean(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArray, NDArray]:
     """Least and largest value and mean of every column; with weights in one sweep over the rows."""
+    if is_chunked(X):
+        ends = on_host(X.min(axis=0)), on_host(X.max(axis=0))
+        return *ends, _mean_there(X, weights)
     if weights is None:
         return X.min(axis=0), X.max(axis=0), X.mean(axis=0, dtype=np.float64)
     low, high, total = X[0], X[0], np.zeros(X.shape[1])
@@ -219,6 +273,16 @@ def _ends_and_mean(X: NDArray, weights: NDArray | None) -> tuple[NDArray, NDArra
         low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
         total += weights[rows] @ block.astype(np.float64)
     return low, high, total / weights.sum()
+
+
+def _mean_there(X: Any, weights: NDArray | None) -> NDArray:
+    """Mean of every column of rows on a cluster."""
+    from vicinal.neighborhood.cluster.rows import summed_over
+
+    if weights is None:
+        return summed_over(lambda block: block.sum(axis=0, dtype=np.float64), X) / len(X)
+    total = summed_over(lambda block, part: part @ block.astype(np.float64), X, weights)
+    return total / weights.sum()
 
 
 def _near(spread: NDArray) -> NDArray:
@@ -237,11 +301,13 @@ def _variances_within(
 ) -> NDArray:
     """Variance of every column around class means, and a little of that around its own mean."""
     counts, means = _class_means(features, labels, n_classes, weights)
-    squares = np.zeros(features.shape[1])
-    for rows in _slices(features.X):
-        apart = _from_means(features, labels, means, rows)
-        members = _members(labels[rows], n_classes, _part(weights, rows))
-        squares += (members @ np.square(apart, out=apart)).sum(axis=0)
+
+    def squares_of(some: Features, classes: NDArray, part: NDArray | None) -> NDArray:
+        apart = _from_means(some, classes, means)
+        members = _members(classes, n_classes, part)
+        return (members @ np.square(apart, out=apart)).sum(axis=0)
+
+    squares = features.summed(squares_of, labels, weights)
     within, shares = squares / counts.sum(), counts / counts.sum()
     between = shares @ np.square(means - shares @ means)
     return within + _SHARE_OF_TOTAL * (within + between)
@@ -252,16 +318,17 @@ def moments(
 ) -> Moments:
     """Two sweeps over the rows: class means, then the covariance around them."""
     counts, means = _class_means(features, labels, n_classes, weights)
-    within = np.zeros((features.shape[1], features.shape[1]))
-    for rows in _slices(features.X):
-        apart = _from_means(features, labels, means, rows)
-        within += _scatter(apart, _part(weights, rows))
+
+    def scatter_of(some: Features, classes: NDArray, part: NDArray | None) -> NDArray:
+        return _scatter(_from_means(some, classes, means), part)
+
+    within = features.summed(scatter_of, labels, weights)
     return Moments(counts, means, within / counts.sum())
 
 
-def _from_means(features: Features, labels: NDArray, means: NDArray, rows: slice) -> NDArray:
-    """Some rows, less the means of their classes, in double precision."""
-    block, classes = features.take(rows, np.float64), labels[rows]
+def _from_means(features: Features, classes: NDArray, means: NDArray) -> NDArray:
+    """Rows, less the means of their classes, in double precision."""
+    block = features.take(slice(None), np.float64)
 
     def subtract(part: slice) -> None:
         block[part] -= means[classes[part]]
@@ -282,9 +349,11 @@ def _class_means(
 ) -> tuple[NDArray, NDArray]:
     """Counts, shape (n_classes,), and means, shape (n_classes, D)."""
     counts = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
-    sums = np.zeros((n_classes, features.shape[1]))
-    for rows, block in features.blocks():
-        sums += _members(labels[rows], n_classes, _part(weights, rows)) @ block
+
+    def sums_of(some: Features, classes: NDArray, part: NDArray | None) -> NDArray:
+        return _members(classes, n_classes, part) @ some[:]
+
+    sums = features.summed(sums_of, labels, weights)
     return counts, sums / np.where(counts > 0, counts, 1.0)[:, None]
 
 
@@ -292,13 +361,16 @@ def class_covariances(
     features: Features, labels: NDArray, known: Moments, weights: NDArray | None = None
 ) -> NDArray:
     """Covariance of every class around its own mean, shape (n_classes, D, D)."""
-    D = features.shape[1]
-    total = np.zeros((len(known.counts), D, D))
-    for rows, block in features.blocks():
-        part = _part(weights, rows)
-        for c in np.unique(labels[rows]):
-            mine = labels[rows] == c
+
+    def scatters_of(some: Features, classes: NDArray, part: NDArray | None) -> NDArray:
+        block, D = some[:], some.shape[1]
+        total = np.zeros((len(known.counts), D, D))
+        for c in np.unique(classes):
+            mine = classes == c
             total[c] += _scatter(block[mine] - known.means[c], _part(part, mine))
+        return total
+
+    total = features.summed(scatters_of, labels, weights)
     return total / np.where(known.counts > 0, known.counts, 1.0)[:, None, None]
 
 

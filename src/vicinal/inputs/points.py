@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from vicinal.neighborhood.arrays import Array, as_number, namespace, ones
+from vicinal.neighborhood.arrays import Array, as_number, namespace, ones, picked
 
 __all__ = ["LabeledPoints", "WeightedPoints"]
 
@@ -13,6 +13,8 @@ __all__ = ["LabeledPoints", "WeightedPoints"]
 @dataclass(frozen=True)
 class WeightedPoints:
     """Points, and how often each counts, in arrays of one library on one device.
+
+    Of points on a cluster, weights and labels are NumPy's.
 
     Attributes
     ----------
@@ -28,7 +30,7 @@ class WeightedPoints:
         return len(self.X)
 
     def __getitem__(self, which: Array | slice) -> Self:
-        return replace(self, X=self.X[which], weights=_part(self.weights, which))
+        return replace(self, X=picked(self.X, which), weights=_part(self.weights, which))
 
     @property
     def counts(self) -> Array:

@@ -166,13 +166,14 @@ class LocalComponents(
         nor with ``covariance="local"`` or "auto".
     reservoir_size : int, default=10000
         Points that `partial_fit` keeps as centers of kernels.
-    engine : {"auto", "blocked", "fused", "tree", "adaptive", "cuda"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "adaptive", "cuda", "dask"}, default="auto"
         How sums over pairs of points are computed. "tree" looks at few pairs where
         kernels are narrow beside the data, in up to about five dimensions;
         "adaptive" finds out in every update whether that pays, else it is "fused".
         "cuda" computes on a GPU (extra ``vicinal[gpu]``), and is what "auto" chooses for much
         work where there is one; asked for by name, EM is exact up to 200 000 rows instead of
-        20 000.
+        20 000. "dask" computes on the workers of a cluster (extra ``vicinal[dask]``) whose client
+        is open, and is what "auto" chooses for an array of Dask there (``docs/scale.md``).
     tolerance : float, default=0.0
         Relative error that "tree" may make in every density. 0: no more than
         rounding. Other engines are exact.
@@ -342,6 +343,9 @@ class LocalComponents(
     >>> Z = LocalComponents(gaussian="search").fit_transform(X)
     >>> labels = SpectralClustering(3, gamma=0.5, random_state=0).fit_predict(Z)
     """
+
+    # With rows of a Dask array workers compute; as centers of kernels they are held here.
+    _computes_on_clusters = True
 
     _density: Density
     _penalty: Penalty

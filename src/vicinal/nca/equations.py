@@ -38,6 +38,8 @@ from vicinal.neighborhood.arrays import (
     Array,
     as_number,
     in_dtype_of,
+    is_chunked,
+    on_host,
     placed_like,
     positions,
     totals,
@@ -199,7 +201,7 @@ def evaluate(
         b of the share β = sigmoid(b) of the background, where there is one.
     """
     gaussian = _background_log_masses(A, objective, queries, keys, logit)
-    projected = _project(queries, A), None if keys is None else _project(keys, A)
+    projected = _project_here(queries, A), None if keys is None else _project(keys, A)
     looked = look_around(objective, engine, *projected, own, gaussian, logit)
     found = response(objective, looked, queries.weights)
     pairs, rows, key_X = looked.pairs, looked.rows, None if keys is None else keys.X
@@ -227,7 +229,7 @@ def own_class_log_probabilities(
 ) -> Array:
     """log p_i of each query's own class (3.2), shape (n,); arguments as for `evaluate`."""
     gaussian = _background_log_masses(A, objective, queries, keys, logit)
-    projected = _project(queries, A), None if keys is None else _project(keys, A)
+    projected = _project_here(queries, A), None if keys is None else _project(keys, A)
     return look_around(objective, engine, *projected, own, gaussian, logit, moments=False).log_p
 
 
@@ -307,6 +309,12 @@ def _pairs(
 
 def _project(points: LabeledPoints, A: Array) -> LabeledPoints:
     return points.at(times(points.X, in_dtype_of(points.X, A.T)))
+
+
+def _project_here(points: LabeledPoints, A: Array) -> LabeledPoints:
+    """Queries under the map: those on a cluster come back, a few numbers for each."""
+    projected = _project(points, A)
+    return projected.at(on_host(projected.X)) if is_chunked(projected.X) else projected
 
 
 def _is_classic(objective: Objective) -> bool:

@@ -37,9 +37,10 @@ from vicinal.nca.preparation import (
 from vicinal.nca.recipe import BATCH_SIZE, Recipe, choose_recipe
 from vicinal.nca.selection import Choice
 from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fit, times
-from vicinal.neighborhood.arrays import on_host
+from vicinal.neighborhood.arrays import is_chunked, on_host
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.cluster import checked_there, some_there
 from vicinal.rows.memory import Need
 from vicinal.rows.methods import answers_in_blocks, learns_from_rows, scores_rows
 from vicinal.state import SavedStateMixin
@@ -176,14 +177,17 @@ class NeighborhoodComponents(
         `predict` and `predict_proba` look at this many nearest training points
         only, found approximately (needs the extra ``vicinal[neighbors]``). None:
         at all of them, exactly.
-    engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}, default="auto"
+    engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda", "dask"}, \
+            default="auto"
         How sums over pairs of points are computed; `engine_` and
         `engine_reason_` tell what "auto" chose. "tree" looks at few pairs where
         neighborhoods are small beside the data, in up to about five dimensions;
         "radius" does so for ``kernel="compact"``; "adaptive" finds out in every
         update whether that pays, else it is "fused".
         "cuda" computes on a GPU (extra ``vicinal[gpu]``), and is what "auto" chooses for much
-        work where there is one.
+        work where there is one. "dask" computes on the workers of a cluster (extra
+        ``vicinal[dask]``) whose client is open, and is what "auto" chooses for an array of Dask
+        there: its rows stay on the workers (``docs/scale.md``).
     tolerance : float, default=0.0
         Relative error that "tree" may make in the sum over a point's neighbors
         of its own and of the other classes, and in p_i. 0: no more than rounding.
@@ -304,6 +308,9 @@ class NeighborhoodComponents(
     """
 
     components_: NDArray
+
+    # Rows of a Dask array may stay on the workers; others are computed with there.
+    _learns_on_clusters = _computes_on_clusters = True
 
     def __init__(
         self,
@@ -550,12 +557,17 @@ class NeighborhoodComponents(
         reset: bool = True,
     ) -> tuple[NDArray, NDArray, NDArray | None]:
         """Points, targets and weights; rows of weight 0 are as good as absent."""
-        points, targets = validate_data(
-            self, X, y, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=reset
-        )
+        if is_chunked(X):
+            points, targets = checked_there(self, X, y, at_least)
+        else:
+            dtypes = np.float64, np.float32
+            points, targets = validate_data(
+                self, X, y, dtype=dtypes, ensure_min_samples=at_least, reset=reset
+            )
         weights = check_weights(sample_weight, points)
         if weights is not None and not weights.all():
-            points, targets, weights = (a[weights > 0] for a in (points, targets, weights))
+            targets, positive = targets[weights > 0], np.flatnonzero(weights)
+            points, weights = some_there(points, positive), weights[positive]
         return points, targets, weights
 
     def _fitted_attributes(
@@ -570,7 +582,8 @@ class NeighborhoodComponents(
             "n_features_in_": features.X.shape[1],
             "_fitted_with": self._parameters(*ASKED_LATER),
         }
-        projected = LabeledPoints(times(features.X, components.T), data.weights, labels=data.labels)
+        keys = on_host(times(features.X, components.T))
+        projected = LabeledPoints(keys, data.weights, labels=data.labels)
         if objective.background is not None:
             attributes["background_"] = float(scipy.special.expit(logit))
             # Queries are projected as they are, without taking the mean off first.

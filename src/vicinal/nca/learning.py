@@ -37,13 +37,15 @@ from vicinal.nca.equations import (
 from vicinal.nca.loading import Sent, batch_loader
 from vicinal.nca.prediction import Classifier, under_map
 from vicinal.nca.recipe import Recipe
-from vicinal.neighborhood import Engine, placed, repeated
+from vicinal.neighborhood import Engine, placed, repeated, spreads_rows
 from vicinal.neighborhood.arrays import (
     Array,
     is_numpy,
     namespace,
     on_host,
+    picked,
     placed_like,
+    sums_are_here,
 )
 from vicinal.neighborhood.products import few_times
 
@@ -168,7 +170,7 @@ class TrainingSet:
     def _moments(self, n_classes: int) -> Moments:
         if self.positions is None or 2 * len(self) > len(self.labels):
             return moments(self.features, self.labels, n_classes, self.learning_weights)
-        few = replace(self.features, X=self.features.X[self.positions])
+        few = replace(self.features, X=picked(self.features.X, self.positions))
         weights = None if self.weights is None else self.weights[self.positions]
         return moments(few, self.labels[self.positions], n_classes, weights)
 
@@ -193,6 +195,12 @@ class TrainingSet:
             return self.points(rows, dtype).X
 
         return rows_in_place(engine, load, self.labels[taken], weights)
+
+    def on_cluster(self, dtype: DTypeLike) -> LabeledPoints:
+        """All rows to learn from on the workers; their classes and weights stay here."""
+        taken = slice(None) if self.positions is None else self.positions
+        weights = None if self.weights is None else self.weights[taken]
+        return LabeledPoints(self.features.spread(taken, dtype), weights, labels=self.labels[taken])
 
     def project(self, A: NDArray) -> NDArray:
         """All rows to learn from under a map."""
@@ -229,6 +237,8 @@ class NeighborhoodProblem:
     @cached_property
     def everything(self) -> LabeledPoints:
         """All rows to learn from, in memory: that of the engine, where it has room."""
+        if spreads_rows(self.engine, len(self.data)) and self.objective.background is None:
+            return self.data.on_cluster(self.data.features.dtype)
         rows = self.data.in_place(self.engine, self.data.features.dtype)
         return self.data.points(slice(None)) if rows is None else rows
 
@@ -280,7 +290,7 @@ class NeighborhoodProblem:
     def exact(self) -> ValueAndGradient:
         """Over all points, each against all others."""
         rows = self.everything
-        if is_numpy(rows.X):
+        if sums_are_here(rows.X):
             return lambda parameters: self._evaluated(parameters, rows)
         repeated = self._repeated(lambda at: self._evaluated(at, rows), len(rows) ** 2)
 
@@ -308,7 +318,7 @@ class NeighborhoodProblem:
     ) -> ValueAndGradient:
         """Of rows in memory, here or where the engine computes, at positions that are drawn."""
         function: Callable[..., Any] = partial(of, rows)
-        if is_numpy(rows.X):
+        if sums_are_here(rows.X):
             return lambda parameters: function(parameters, batches.next(parameters))
         repeated = self._repeated(function, n_pairs)
         sent = Sent(self.engine, batches, rows.labels)
@@ -389,7 +399,7 @@ class NeighborhoodProblem:
 
     def _unpacked(self, parameters: Array, beside: LabeledPoints) -> tuple[Array, float]:
         """Map and logit of β, where some points are."""
-        if is_numpy(beside.X):
+        if sums_are_here(beside.X):
             return self.coordinates.unpack(on_host(parameters))
         return self._placed_coordinates.unpack(placed(self.engine, parameters))
 

@@ -35,6 +35,8 @@ with one number c_pi per query and part. Two passes give all that is needed::
 | adaptive | tree where a probe finds few pairs to look  | `adaptive.py` |
 |          | at, else fused                              |               |
 | cuda     | fused kernels on a GPU (extra gpu)          | `cuda/`       |
+| dask     | blocks by the workers of a cluster, each    | `cluster/`    |
+|          | with one of the above (extra dask)          |               |
 
 Every query's sum over a part errs by at most `tolerance` of itself in `tree`, and so does the share
 of a part in all (docs/equations/trees.md). Promises of all, with a tolerance of 0:
@@ -67,6 +69,7 @@ from vicinal.neighborhood.engine import (
     has_place,
     placed,
     repeated,
+    spreads_rows,
 )
 from vicinal.neighborhood.laws import (
     COMPACT,
@@ -120,6 +123,7 @@ __all__ = [
     "query_pulls",
     "repeated",
     "scatter",
+    "spreads_rows",
     "symmetric_scatter",
     "times",
 ]

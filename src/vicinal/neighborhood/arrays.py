@@ -17,13 +17,16 @@ __all__ = [
     "device_of",
     "dtype_of",
     "in_dtype_of",
+    "is_chunked",
     "is_numpy",
     "namespace",
     "new_zeros",
     "on_host",
     "ones",
+    "picked",
     "placed_like",
     "positions",
+    "sums_are_here",
     "totals",
 ]
 
@@ -42,6 +45,28 @@ def is_numpy(*arrays: Array) -> bool:
     return True
 
 
+def is_chunked(array: Array) -> bool:
+    """Whether an array is one of Dask, whose rows live on the workers of a cluster.
+
+    Sums over its rows are NumPy's, as is everything else about a fit to them.
+    """
+    return not isinstance(array, _NUMPY) and type(array).__module__.startswith("dask.array")
+
+
+def sums_are_here(X: Array) -> bool:
+    """Whether sums over rows are NumPy's: over those here, and over a cluster's."""
+    return is_numpy(X) or is_chunked(X)
+
+
+def picked(X: Array, which: Array | slice) -> Array:
+    """Some rows where they are; those of a cluster are gathered as NumPy's."""
+    if not is_chunked(X):
+        return X[which]
+    from vicinal.neighborhood.cluster.rows import picked_rows
+
+    return picked_rows(X, which)
+
+
 def namespace(*arrays: Array) -> ModuleType:
     """The module whose functions take these arrays, by the standard for arrays in Python."""
     if is_numpy(*arrays):
@@ -52,9 +77,13 @@ def namespace(*arrays: Array) -> ModuleType:
 
 
 def on_host(array: Array) -> NDArray:
-    """The array as NumPy's, copied where it is on another device."""
+    """The array as NumPy's, copied where it is on another device or on a cluster."""
     if isinstance(array, np.ndarray):
         return array
+    if is_chunked(array):
+        from vicinal.neighborhood.cluster.running import gathered
+
+        return gathered(array)
     return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
 
 
@@ -71,6 +100,8 @@ def in_dtype_of(reference: Array, values: Array) -> Array:
     """Values in the precision of another array, on its device; themselves where they are."""
     if is_numpy(reference):
         return on_host(values).astype(reference.dtype, copy=False)
+    if is_chunked(reference):
+        return values.astype(reference.dtype, copy=False)  # here or there, as it is
     xp = namespace(reference)
     return xp.astype(placed_like(values, reference), reference.dtype, copy=False)
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from vicinal.compiling import is_disabled
 from vicinal.neighborhood.abilities import PRECISIONS, Abilities, Workload, is_compiled
 from vicinal.neighborhood.arrays import Array
+from vicinal.neighborhood.cluster.presence import check_cluster, has_cluster, is_worker
 from vicinal.neighborhood.gpu import MOST_DIMS, cuda_engine, has_gpu, is_usable
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
@@ -22,6 +23,7 @@ __all__ = [
     "has_place",
     "placed",
     "repeated",
+    "spreads_rows",
 ]
 
 
@@ -104,6 +106,11 @@ def placed(engine: Engine, array: Array) -> Array:
     return engine.place(array) if has_place(engine) else array  # type: ignore[attr-defined]
 
 
+def spreads_rows(engine: Engine, n: int) -> bool:
+    """Whether an engine would have so many rows live on the workers of a cluster."""
+    return hasattr(engine, "spreads_rows") and engine.spreads_rows(n)
+
+
 def repeated(engine: Engine, function: Callable[..., Any], n_pairs: int) -> Callable[..., Any]:
     """The function, or what does the same with less effort for each of many calls.
 
@@ -155,6 +162,11 @@ _PROBED = "trees where a probe of some queries finds that few pairs matter, else
 GPU_WORK = 2_000_000_000
 
 _RULES = (
+    _Rule(
+        "dask",
+        lambda work, tolerance: work.device == "dask",
+        "X is an array of Dask, and a client is open",
+    ),
     _Rule(
         "cuda",
         lambda work, tolerance: work.device == "cuda",
@@ -257,6 +269,16 @@ def _cuda(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     return cuda_engine(precision)
 
 
+def _dask(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
+    if is_worker():  # which computes what it is asked for itself
+        known = {"tolerance": tolerance, "n_jobs": n_jobs, "precision": work.precision}
+        return choose_engine("auto", replace(work, device="cpu"), **known)[0]  # type: ignore[arg-type]
+    check_cluster()
+    from vicinal.neighborhood.cluster.engine import DaskEngine
+
+    return DaskEngine(work, tolerance, n_jobs)
+
+
 ENGINES: dict[str, Callable[[Workload, float, int | None], Engine]] = {
     "blocked": _blocked,
     "fused": _fused,
@@ -264,6 +286,7 @@ ENGINES: dict[str, Callable[[Workload, float, int | None], Engine]] = {
     "radius": _radius,
     "adaptive": _adaptive,
     "cuda": _cuda,
+    "dask": _dask,
 }
 
 
@@ -279,7 +302,7 @@ def choose_engine(
 
     Parameters
     ----------
-    name : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}
+    name : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda", "dask"}
     work : Workload
     tolerance : float, default=0.0
         Largest relative error of a sum; exact engines make none.
@@ -313,7 +336,7 @@ def choose_engine(
 
 
 def engine_of_a_fit(asked: Mapping[str, Any], work: Workload, n_jobs: int | None) -> Engine:
-    """What a model was fitted with, for new points: a GPU only where there is one.
+    """What a model was fitted with, for new points: a GPU, or a cluster, only where there is one.
 
     Parameters
     ----------
@@ -330,6 +353,13 @@ def engine_of_a_fit(asked: Mapping[str, Any], work: Workload, n_jobs: int | None
             stacklevel=4,
         )
         name, precision = "auto", "auto"
+    if name == "dask" and not (is_worker() or has_cluster()):
+        warnings.warn(
+            "The model was fitted with engine='dask', and no client is open: its predictions are "
+            "computed on this machine. Open a dask.distributed.Client first, if there is one.",
+            stacklevel=4,
+        )
+        name = "auto"
     return choose_engine(
         name, work, tolerance=asked["tolerance"], n_jobs=n_jobs, precision=precision
     )[0]

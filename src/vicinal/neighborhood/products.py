@@ -1,11 +1,11 @@
 """Products of many rows, in tiles on threads: the same bits at any number of threads.
 
-Of tensors their own library makes them, on their device.
+Of tensors their own library makes them, on their device; of rows on a cluster its workers.
 """
 
 import numpy as np
 
-from vicinal.neighborhood.arrays import Array, in_dtype_of, is_numpy, namespace
+from vicinal.neighborhood.arrays import Array, in_dtype_of, is_chunked, is_numpy, namespace
 from vicinal.neighborhood.threads import run_in_order, threads_worth
 
 __all__ = ["combined", "few_times", "gram", "times", "weighted_products"]
@@ -27,6 +27,10 @@ def times(X: Array, M: Array) -> Array:
 
     For tensors X in their precision, M coming from anywhere.
     """
+    if is_chunked(X):
+        from vicinal.neighborhood.cluster.rows import times_of
+
+        return times_of(X, M)
     if not is_numpy(X):
         return X @ in_dtype_of(X, M)
     tiles = _tiles(len(X), _work(X.shape[1], M.shape[1]))
@@ -49,6 +53,10 @@ def few_times(M: Array, X: Array) -> Array:
 
 def gram(X: Array, Y: Array) -> Array:
     """Xᵀ Y for X of shape (n, k) and Y of shape (n, m) with many rows, shape (k, m)."""
+    if is_chunked(X) or is_chunked(Y):
+        from vicinal.neighborhood.cluster.rows import gram_of
+
+        return gram_of(X, Y)
     if not is_numpy(X):
         xp = namespace(X, Y)
         dtype = xp.result_type(X, Y)

@@ -7,7 +7,7 @@ with row sums r and column sums c. The thesis (after 3.5) thought this needed
 automatic differentiation or O(n² d D) operations; it is O(n² d + n d D).
 """
 
-from vicinal.neighborhood.arrays import Array, in_dtype_of
+from vicinal.neighborhood.arrays import Array, in_dtype_of, is_chunked
 from vicinal.neighborhood.pairs import Pairs
 from vicinal.neighborhood.products import combined, gram, weighted_products
 from vicinal.neighborhood.sums import ColumnSums, Rows
@@ -49,6 +49,10 @@ def key_pulls(pairs: Pairs, columns: ColumnSums) -> Array:
     array of shape (m, d)
         Σ_i C_ij (z_j - z_i), c ∘ Z_k - Cᵀ Z_q.
     """
+    if is_chunked(pairs.keys):
+        from vicinal.neighborhood.cluster.rows import pulls_of
+
+        return pulls_of(columns, pairs.keys)  # type: ignore[arg-type]
     return columns.total[:, None] * pairs.keys - columns.moment
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vicinal.rows.source import RowSource
 
-__all__ = ["BLOCK_BYTES", "block_rows", "blocks", "n_blocks", "read_ahead"]
+__all__ = ["BLOCK_BYTES", "block_rows", "blocks", "n_blocks", "not_finite", "read_ahead"]
 
 Item = TypeVar("Item")
 
@@ -85,15 +85,25 @@ def _check_width(source: RowSource, chunk: NDArray) -> None:
 
 
 def _check_finite(source: RowSource, block: NDArray, before: int) -> None:
+    found = not_finite(source.name, source.columns, block, before)
+    if found is not None:
+        raise ValueError(found)
+
+
+def not_finite(
+    name: str, columns: tuple[str, ...] | None, block: NDArray, before: int
+) -> str | None:
+    """What to say of a block that holds something else than numbers, `before` rows into it all."""
     # A sum is a number only where all are, or where it overflows.
     with np.errstate(all="ignore"):
         if np.isfinite(block.sum()):
-            return
+            return None
     wrong = np.argwhere(~np.isfinite(block))
-    if len(wrong):
-        row, column = (int(place) for place in wrong[0])
-        name = column if source.columns is None else repr(source.columns[column])
-        raise ValueError(
-            f"{source.name} contains {block[row, column]} (or a gap) in row {before + row}, "
-            f"column {name}: fill in such values, or drop these rows, first."
-        )
+    if not len(wrong):
+        return None
+    row, column = (int(place) for place in wrong[0])
+    called = column if columns is None else repr(columns[column])
+    return (
+        f"{name} contains {block[row, column]} (or a gap) in row {before + row}, column {called}: "
+        "fill in such values, or drop these rows, first."
+    )

@@ -76,11 +76,11 @@ class DaskRows(RowSource):
         check_known_chunks(array, name)
         self.name = name
         self.shape = check_matrix(name, array.shape, np.dtype(array.dtype))
-        self._array, self.dtype = array, precision_of([array.dtype])
+        self.array, self.dtype = array, precision_of([array.dtype])
 
     def chunks(self) -> Iterator[NDArray]:
         """As dask has them, the columns of a row together."""
-        whole = self._array.rechunk({1: -1})
+        whole = self.array.rechunk({1: -1})
         start = 0
         for number, size in enumerate(whole.chunks[0]):
             rows = f"rows {start} to {start + size - 1} of {self.name}, chunk {number} of dask,"

@@ -1,6 +1,7 @@
 """Around public methods of estimators: rows that are no array in memory, in and out.
 
-A fit needs rows in any order, again and again: they are settled once (`settling`). Everything else
+A fit needs rows in any order, again and again: they are settled once (`settling`), unless they
+stay on the workers of a cluster (`cluster`). Everything else
 looks at each row once, in blocks that are the same for every kind of source. Answers are arrays in
 memory; for an array of dask, an array of dask that is computed when somebody asks for it.
 """
@@ -14,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.fitting.progress import stage
+from vicinal.neighborhood.cluster.tasks import answered, task_holding
+from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import block_rows, blocks, n_blocks
+from vicinal.rows.cluster import check_engine, computing_there, spread_source, stays_there
 from vicinal.rows.kinds import is_lazy, labels_of, source_of
 from vicinal.rows.memory import Need, bytes_of, check_memory
 from vicinal.rows.settling import held_bytes, settled
@@ -36,14 +40,19 @@ def learns_from_rows(method: Function) -> Function:
     def learns(self: Any, *args: Any, **kwargs: Any) -> Any:
         X, others, named = _arguments(args, kwargs)
         source = source_of(X)
+        check_engine(self)
         others, named = _in_memory(others, named)
         _check_limit(self, method.__name__, X if source is None else source)
         if source is None:
             return method(self, X, *others, **named)
         _check_aligned(source, others, named)
+        if stays_there(self, method.__name__, source):
+            with data_on("dask"):
+                return method(self, spread_source(source), *others, **named)
         limit = bytes_of(getattr(self, "memory_limit", None))
         points = settled(source, limit, type(self).__name__, getattr(self, "verbose", 0))
-        with _names_of(self, source, goes_on=method.__name__ == "partial_fit"):
+        goes_on = method.__name__ == "partial_fit"
+        with _names_of(self, source, goes_on), computing_there(self, method.__name__, source):
             return method(self, points, *others, **named)
 
     return learns  # type: ignore[return-value]
@@ -203,7 +212,9 @@ def _mapped(X: Any, source: RowSource, answer: Callable[[NDArray], NDArray]) -> 
     """What will be said about the rows of an array of dask, one block after the other."""
     rows = X.astype(source.dtype).rechunk({0: block_rows(source.shape[1]), 1: -1})
     example = answer(np.zeros((1, source.shape[1]), source.dtype))
+    # A task of its own: a model with all its keys goes to a worker once, not with every block.
+    held, meta = task_holding(answer), np.empty((0,) * example.ndim, example.dtype)
     if example.ndim == 1:
-        return rows.map_blocks(answer, dtype=example.dtype, drop_axis=1)
+        return rows.map_blocks(answered, held, dtype=example.dtype, drop_axis=1, meta=meta)
     chunks = (rows.chunks[0], example.shape[1:])
-    return rows.map_blocks(answer, dtype=example.dtype, chunks=chunks)
+    return rows.map_blocks(answered, held, dtype=example.dtype, chunks=chunks, meta=meta)

@@ -1,0 +1,344 @@
+"""Fits on a real cluster of processes: the same models, whatever happens to the workers."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+dask = pytest.importorskip("dask", reason="the extra dask is not installed")
+da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+psutil = pytest.importorskip("psutil", reason="comes with distributed")
+
+from vicinal import (  # noqa: E402
+    DivergenceNeighbors,
+    LocalComponents,
+    ModeClustering,
+    NeighborhoodComponents,
+)
+from vicinal.nca.learning import NeighborhoodProblem  # noqa: E402
+
+# Sockets of processes that were killed are left to the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+PATIENCE = {
+    "distributed.scheduler.allowed-failures": 1,
+    "distributed.comm.timeouts.connect": "3s",
+}
+
+FULL = {"batching": "full", "max_iter": 6, "regularization": 0.01}
+STOCHASTIC = {"batching": "stochastic", "batch_size": 200, "max_iter": 8, "regularization": 0.01}
+RANDOM = {"batching": "random", "batch_size": 400, "max_iter": 8, "regularization": 0.01}
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """So that there is something to share."""
+    monkeypatch.setattr("vicinal.neighborhood.cluster.engine.FEW_PAIRS", 300_000)
+    monkeypatch.setattr("vicinal.neighborhood.cluster.blocks.LEAST_ROWS", 200)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        dask.config.set(PATIENCE),
+        distributed.LocalCluster(
+            processes=True, n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2, timeout=60)
+        yield client
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nobody_is_left_behind():
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    yield
+    now = psutil.Process().children(recursive=True)
+    started = [p for p in now if p.pid not in before and not is_tracker(p)]
+    assert not psutil.wait_procs(started, timeout=10)[1]
+
+
+def is_tracker(process):
+    """Of multiprocessing's resources, which ends with the process that has started it."""
+    try:
+        return "resource_tracker" in " ".join(process.cmdline())
+    except psutil.Error:
+        return False
+
+
+@pytest.fixture(scope="module")
+def labeled():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 1500)
+    X = rng.normal(size=(1500, 5))
+    X[:, :2] += 2.0 * np.stack([y == 1, y == 2], axis=1)
+    return X, y
+
+
+def nca(engine, **parameters):
+    return NeighborhoodComponents(2, engine=engine, random_state=0, **parameters)
+
+
+def at_evaluation(monkeypatch, number, action):
+    """Do something when the objective is asked for so many times."""
+    original, calls = NeighborhoodProblem._evaluated, []
+
+    def evaluated(self, *args):
+        calls.append(None)
+        if len(calls) == number:
+            action()
+        return original(self, *args)
+
+    monkeypatch.setattr(NeighborhoodProblem, "_evaluated", evaluated)
+    return calls
+
+
+@pytest.mark.parametrize("recipe", [FULL, STOCHASTIC, RANDOM], ids=["full", "stochastic", "random"])
+def test_the_model_of_one_machine(client, labeled, recipe):
+    X, y = labeled
+    expected = nca("auto", **recipe).fit(X, y)
+    models = [nca("dask", **recipe).fit(X, y)]
+    for chunks in ((1500, 5), (123, 3)):
+        rows = da.from_array(X, chunks=chunks)
+        models.append(nca("auto", **recipe).fit(rows, da.from_array(y, chunks=300)))
+        assert models[-1].engine_ == "dask"
+        assert models[-1].engine_reason_ == "X is an array of Dask, and a client is open"
+    for model in models:
+        assert_allclose(model.components_, expected.components_, rtol=1e-6, atol=1e-8)
+        assert_allclose(model.predict_proba(X[:50]), expected.predict_proba(X[:50]), rtol=1e-6)
+    assert_array_equal(models[1].components_, models[2].components_)
+
+
+def test_any_number_of_workers_gives_the_same_bits(client, cluster, labeled):
+    X, y = labeled
+    two = nca("dask", **FULL).fit(X, y)
+    cluster.scale(1)
+    while len(client.scheduler_info()["workers"]) > 1:
+        time.sleep(0.05)
+    one = nca("dask", **FULL).fit(X, y)
+    cluster.scale(2)
+    assert_array_equal(one.components_, two.components_)
+
+
+def test_nothing_stays_on_the_workers(client, labeled):
+    X, y = labeled
+    for recipe in (FULL, STOCHASTIC, RANDOM):
+        nca("dask", **recipe).fit(da.from_array(X, chunks=(400, 5)), y)
+    gc.collect()
+    deadline = time.monotonic() + 20
+    while client.who_has() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not client.who_has()
+
+
+def test_answers_about_rows_on_the_cluster(client, labeled):
+    X, y = labeled
+    model = nca("dask", **FULL).fit(X, y)
+    rows = da.from_array(X, chunks=(400, 5))
+    found = model.predict_proba(rows)
+    assert isinstance(found, da.Array)
+    assert_allclose(found.compute(), model.predict_proba(X), rtol=1e-9)
+
+
+def test_densities(client, labeled):
+    X, _ = labeled
+    expected = LocalComponents(max_iter=4, regularization=0.01).fit(X)
+    model = LocalComponents(max_iter=4, regularization=0.01, engine="dask").fit(X)
+    assert_allclose(model.covariance_, expected.covariance_, rtol=1e-8)
+    assert_allclose(model.score_samples(X), expected.score_samples(X), rtol=1e-8)
+    rows = da.from_array(X, chunks=(400, 5))
+    assert_allclose(model.score_samples(rows).compute(), expected.score_samples(X), rtol=1e-8)
+    again = LocalComponents(max_iter=4, regularization=0.01).fit(rows)
+    assert again.engine_ == "dask"
+    assert_array_equal(again.covariance_, model.covariance_)
+
+
+def test_who_cannot_compute_there_says_so(client, labeled):
+    X, _ = labeled
+    rows = da.from_array(X, chunks=(400, 5))
+    for model in (ModeClustering(max_samples=100), LocalComponents(reservoir_size=100)):
+        learn = model.fit if isinstance(model, ModeClustering) else model.partial_fit
+        with pytest.warns(UserWarning, match="cannot compute on a cluster"):
+            learn(rows)
+    with pytest.raises(ValueError, match="engine='dask'"):
+        DivergenceNeighbors(engine="dask").fit(X)
+
+
+@pytest.mark.parametrize("recipe", [FULL, STOCHASTIC, RANDOM], ids=["full", "stochastic", "random"])
+@pytest.mark.parametrize("kind", ["here", "there"])
+def test_a_worker_that_is_killed(client, labeled, recipe, kind, monkeypatch):
+    X, y = labeled
+    rows = X if kind == "here" else da.from_array(X, chunks=(400, 5))
+    expected = nca("dask", **recipe).fit(rows, y)
+    killed = []
+
+    def kill():
+        address, pid = next(iter(client.run(os.getpid).items()))
+        killed.append(address)
+        os.kill(pid, signal.SIGKILL)
+
+    calls = at_evaluation(monkeypatch, 4, kill)
+    model = nca("dask", **recipe).fit(rows, y)
+    assert killed
+    assert len(calls) > 4
+    assert_array_equal(model.components_, expected.components_)
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_a_cluster_that_shrinks_and_grows(client, cluster, labeled, monkeypatch):
+    X, y = labeled
+    expected = nca("dask", **FULL).fit(X, y)
+    at_evaluation(monkeypatch, 3, lambda: cluster.scale(1))
+    shrunk = nca("dask", **FULL).fit(X, y)
+    monkeypatch.undo()
+    monkeypatch.setattr("vicinal.neighborhood.cluster.engine.FEW_PAIRS", 300_000)
+    monkeypatch.setattr("vicinal.neighborhood.cluster.blocks.LEAST_ROWS", 200)
+    at_evaluation(monkeypatch, 3, lambda: cluster.scale(3))
+    grown = nca("dask", **FULL).fit(X, y)
+    cluster.scale(2)
+    assert_array_equal(shrunk.components_, expected.components_)
+    assert_array_equal(grown.components_, expected.components_)
+
+
+def test_a_chunk_that_cannot_be_read(client, labeled, tmp_path):
+    X, y = labeled
+    paths = [tmp_path / f"part{i}.npy" for i in range(3)]
+    for path, part in zip(paths, np.split(X, 3), strict=True):
+        np.save(path, part)
+
+    def rows():
+        load = dask.delayed(np.load)
+        parts = [da.from_delayed(load(str(path)), (500, 5), X.dtype) for path in paths]
+        return da.concatenate(parts)
+
+    assert nca("dask", **FULL).fit(rows(), y).components_.shape == (2, 5)
+    paths[1].unlink()
+    model = nca("dask", **FULL)
+    with pytest.raises(OSError, match=r"X cannot be read by a worker.*part1\.npy"):
+        model.fit(rows(), y)
+    assert not hasattr(model, "components_")
+
+
+def test_gaps_are_named(client, labeled):
+    X, y = labeled
+    holes = X.copy()
+    holes[777, 3] = np.nan
+    with pytest.raises(ValueError, match=r"X contains nan .* in row 777, column 3"):
+        nca("dask", **FULL).fit(da.from_array(holes, chunks=(400, 5)), y)
+
+
+def test_a_worker_out_of_memory(labeled):
+    X, y = labeled
+
+    def greedy(block):
+        return block + np.ones(10**9)[0] * 0.0 if len(block) else block
+
+    rows = da.from_array(X, chunks=(500, 5)).map_blocks(greedy, dtype=X.dtype)
+    model = nca("dask", **FULL)
+    limits = {"distributed.worker.memory.monitor-interval": "20ms", **PATIENCE}
+    limits["distributed.scheduler.allowed-failures"] = 0
+    with (
+        dask.config.set(limits),
+        distributed.LocalCluster(
+            processes=True,
+            n_workers=1,
+            threads_per_worker=1,
+            memory_limit="1GB",
+            dashboard_address=":0",
+        ) as small,
+        distributed.Client(small),
+        pytest.raises(RuntimeError, match=r"out of memory.*memory_limit of the cluster"),
+    ):
+        model.fit(rows, y)
+    assert not hasattr(model, "components_")
+
+
+def test_a_scheduler_that_is_gone(labeled, monkeypatch, tmp_path):
+    """Started by hand, as the documentation has it, and killed in the middle of a fit."""
+    X, y = labeled
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = subprocess.Popen(
+        [*command, "--port", "0", "--no-dashboard", "--scheduler-file", str(file)],
+        stderr=subprocess.DEVNULL,
+    )
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file)]
+    worker = subprocess.Popen(
+        [*command, "--nthreads", "1", "--no-dashboard", "--death-timeout", "20"],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        with dask.config.set(PATIENCE):
+            client = distributed.Client(scheduler_file=str(file), timeout="30s")
+            client.wait_for_workers(1, timeout=60)
+            model = nca("dask", **FULL).fit(X, y)
+            before = model.components_
+            at_evaluation(monkeypatch, 3, scheduler.kill)
+            with pytest.raises(RuntimeError, match="connection to the cluster was lost"):
+                model.fit(X[:1400], y[:1400])
+            assert model.components_ is before
+            client.close(timeout=1)
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+
+
+def test_a_client_that_is_closed(cluster, labeled):
+    X, y = labeled
+    distributed.Client(cluster).close()
+    with pytest.raises(ValueError, match="no client is open"):
+        nca("dask", **FULL).fit(X, y)
+    with pytest.raises(ValueError, match="no client is open"):
+        LocalComponents(engine="dask").fit(X)
+
+
+def test_what_is_wrong_is_told_before_any_work(client, labeled):
+    X, y = labeled
+    rows = da.from_array(X, chunks=(400, 5))
+    with pytest.raises(ValueError, match=r"chunks of unknown sizes.*compute_chunk_sizes"):
+        nca("dask", **FULL).fit(rows[da.from_array(y, chunks=400) > 0], y)
+    with pytest.raises(ValueError, match="y has 1400 values, but X has 1500 rows"):
+        nca("dask", **FULL).fit(rows, y[:1400])
+    with pytest.raises(ValueError, match="background=True cannot be learned from rows that stay"):
+        nca("dask", **FULL, kernel="compact", background=True).fit(rows, y)
+
+
+def test_predictions_without_the_cluster(cluster, labeled):
+    X, y = labeled
+    with distributed.Client(cluster):
+        model = nca("dask", **FULL).fit(X, y)
+        expected = model.predict_proba(X[:10])
+    with pytest.warns(UserWarning, match="no client is open"):
+        found = model.predict_proba(X[:10])
+    assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_ctrl_c_keeps_the_best_map(client, labeled, monkeypatch):
+    X, y = labeled
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    at_evaluation(monkeypatch, 4, interrupt)
+    with pytest.warns(Warning, match="interrupt"):
+        model = nca("dask", **FULL).fit(X, y)
+    assert model.n_iter_ >= 1
+    assert not client.processing() or not any(client.processing().values())
