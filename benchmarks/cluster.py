@@ -18,7 +18,7 @@ from benchmarks.common.command import arguments
 from benchmarks.common.pages import Page
 
 # Rows that are all compared with each other; columns, components, rows of a batch.
-FULL_ROWS, COLUMNS, COMPONENTS, BATCH = 40_000, 20, 5, 2000
+FULL_ROWS, COLUMNS, COMPONENTS, BATCH = 60_000, 20, 5, 4000
 
 # Of the reckoning.
 ROWS, WORKERS, BANDWIDTH, UPDATES = 1e9, 100, 1e9, 1000
@@ -159,12 +159,29 @@ def on_workers(n_workers, X, y, repeats):
         client.wait_for_workers(n_workers)
         work = {**steps(X, y, "dask"), "gathering": gathering(X, y)}
         found = {name: best(step, repeats) for name, step in work.items()}
-        found["cores"] = {name: cores_of(client, step, 3) for name, step in work.items()}
-        found["bytes"] = {name: bytes_of(client, step, 3) for name, step in work.items()}
+        found["cores"] = {name: cores_of(client, step, 2) for name, step in work.items()}
+        found["bytes"] = {name: bytes_of(client, step, 2) for name, step in work.items()}
         tiny = problem(X, y, "dask")[0]
         few = lambda: tiny._of_rows(tiny.everything, np.eye(COMPONENTS, COLUMNS), np.arange(2))  # noqa: E731
         found["overhead"], found["blocks"] = best(few, repeats), len(slices_of(len(X)))
     return found
+
+
+def bytes_without_stealing(X, y):
+    """Of a stochastic step, where no idle worker takes blocks from another one."""
+    import dask
+    import distributed
+
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        distributed.LocalCluster(n_workers=2, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.wait_for_workers(2)
+        work = steps(X, y, "dask")["stochastic"]
+        work()
+        return bytes_of(client, work, 2)
 
 
 def report(page, here, found, n):
@@ -190,7 +207,10 @@ def report(page, here, found, n):
     page.say(
         f"A step of a batch of 2 rows, which is all overhead, takes {found[2]['overhead']:.3f} s "
         f"with {found[2]['blocks']} blocks of keys; to gather a random batch of 2000 rows takes "
-        f"{found[2]['gathering']:.3f} s and {found[2]['bytes']['gathering'] / 1e6:.2f} MB.\n"
+        f"{found[2]['gathering']:.3f} s and {found[2]['bytes']['gathering'] / 1e6:.2f} MB. "
+        f"Without work stealing (`distributed.scheduler.work-stealing: False`) a stochastic step "
+        f"moves {found['still'] / 1e6:.2f} MB; its batch is {BATCH * COMPONENTS * 8 / 1e6:.2f} MB "
+        f"and the sums of one block for it {BATCH * 2 * (3 + COMPONENTS) * 8 / 1e6:.2f} MB.\n"
     )
 
 
@@ -239,6 +259,7 @@ def main():
     )
     here = {name: best(step, options.repeats) for name, step in steps(X, y, "fused").items()}
     found = {k: on_workers(k, X, y, options.repeats) for k in (1, 2)}
+    found["still"] = bytes_without_stealing(X, y)
     report(page, here, found, options.rows)
     reckon(page, here, found, options.rows)
     if options.save:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_page_of_scale(capsys, monkeypatch, tmp_path):
-    for module in ("pyarrow", "fsspec", "dask.array"):
+    for module in ("pyarrow", "fsspec", "dask.array", "distributed"):
         pytest.importorskip(module, reason="the extras files and dask are not installed")
     monkeypatch.chdir(tmp_path)
     names = {}
