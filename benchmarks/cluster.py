@@ -37,7 +37,8 @@ def problem(X, y, engine, evaluations=1000):
     from vicinal.inputs.features import class_units
     from vicinal.nca.criteria import CRITERIA
     from vicinal.nca.equations import Objective
-    from vicinal.nca.learning import Coordinates, NeighborhoodProblem, TrainingSet
+    from vicinal.nca.learning import Coordinates, NeighborhoodProblem
+    from vicinal.nca.training_set import TrainingSet
     from vicinal.neighborhood import GAUSSIAN, Workload, choose_engine
 
     rows = TrainingSet(class_units(X, y, 10), y)

@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    reason = "processes of a cluster need the cores: run it alone, without -n, as .ci/run does"
+    pytest.skip(reason, allow_module_level=True)
+
 dask = pytest.importorskip("dask", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -62,7 +66,12 @@ def cluster():
 @pytest.fixture
 def client(cluster):
     with distributed.Client(cluster) as client:
-        client.wait_for_workers(2, timeout=60)
+        try:
+            client.wait_for_workers(2, timeout=30)
+        except TimeoutError:  # one that was killed has not come back: begin with others
+            cluster.scale(0)
+            cluster.scale(2)
+            client.wait_for_workers(2, timeout=60)
         yield client
 
 

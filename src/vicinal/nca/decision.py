@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from vicinal.fitting.checkpoints import remembered
 from vicinal.nca.calibration import Calibration
-from vicinal.nca.learning import TrainingSet
 from vicinal.nca.preparation import AS_GIVEN, MOST_COMPONENTS, n_components_of, penalty_unit
 from vicinal.nca.recipe import USUAL_PENALTY, Recipe
 from vicinal.nca.selection import Choice, choose, path_of, try_folds
 from vicinal.nca.settings import NeighborhoodSettings
+from vicinal.nca.training_set import TrainingSet
 
 __all__ = ["Decision", "decide"]
 

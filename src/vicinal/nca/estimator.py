@@ -26,7 +26,6 @@ from vicinal.nca.criteria import CRITERIA
 from vicinal.nca.decision import decide
 from vicinal.nca.equations import Objective
 from vicinal.nca.fits import ChosenFit, Parts
-from vicinal.nca.learning import TrainingSet
 from vicinal.nca.memory import needs_of_fit, needs_of_stream
 from vicinal.nca.prediction import Classifier, nearest_index
 from vicinal.nca.preparation import (
@@ -36,6 +35,7 @@ from vicinal.nca.preparation import (
 )
 from vicinal.nca.recipe import BATCH_SIZE, Recipe, choose_recipe
 from vicinal.nca.selection import Choice
+from vicinal.nca.training_set import TrainingSet
 from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fit, times
 from vicinal.neighborhood.arrays import is_chunked, on_host
 from vicinal.neighborhood.threads import on_own_threads

@@ -13,11 +13,12 @@ from vicinal.inputs.mapped import in_any_order
 from vicinal.inputs.splits import MOST_VALIDATION_KEYS
 from vicinal.nca.decision import Decision
 from vicinal.nca.equations import Objective
-from vicinal.nca.learning import NeighborhoodProblem, TrainingSet
+from vicinal.nca.learning import NeighborhoodProblem
 from vicinal.nca.preparation import Preparation, prepare
 from vicinal.nca.recipe import Recipe
 from vicinal.nca.selection import Choice, choose_scale
 from vicinal.nca.settings import NeighborhoodSettings
+from vicinal.nca.training_set import TrainingSet
 from vicinal.neighborhood import Engine, Workload
 from vicinal.neighborhood.arrays import on_host
 

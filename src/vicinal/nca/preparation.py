@@ -27,10 +27,11 @@ from vicinal.nca.annealing import anneal
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.criteria import CRITERIA
 from vicinal.nca.equations import Objective, evaluate
-from vicinal.nca.learning import Coordinates, NeighborhoodProblem, TrainingSet
+from vicinal.nca.learning import Coordinates, NeighborhoodProblem
 from vicinal.nca.recipe import STREAMED_PENALTY, Recipe
 from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.nca.stream import Stream
+from vicinal.nca.training_set import TrainingSet
 from vicinal.neighborhood import Engine, Law, Workload, choose_engine, law_named
 
 __all__ = [

@@ -24,7 +24,6 @@ from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.splits import class_folds
 from vicinal.nca.calibration import CERTAIN, Calibration, calibrate
 from vicinal.nca.equations import Objective
-from vicinal.nca.learning import TrainingSet
 from vicinal.nca.prediction import Classifier, under_map
 from vicinal.nca.preparation import (
     AS_GIVEN,
@@ -37,6 +36,7 @@ from vicinal.nca.preparation import (
 )
 from vicinal.nca.recipe import USUAL_PENALTY, Recipe
 from vicinal.nca.settings import NeighborhoodSettings
+from vicinal.nca.training_set import TrainingSet
 from vicinal.neighborhood import Engine, choose_engine
 
 __all__ = [
