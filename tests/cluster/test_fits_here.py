@@ -1,5 +1,8 @@
 """Fits by Dask's scheduler of one thread: the same models as without a cluster."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -91,3 +94,22 @@ def test_local_components(labeled, recipe, monkeypatch):
     assert_allclose(model.covariance_, expected.covariance_, rtol=1e-6, atol=1e-8)
     assert_allclose(model.score_samples(X), expected.score_samples(X), rtol=1e-6)
     assert sent  # or nothing of it was computed by workers
+
+
+def test_settings_of_distributed_survive_a_fit_before_it_is_loaded():
+    """In a process of its own: here it may be loaded already."""
+    code = """
+import dask, dask.array as da, numpy as np, sys
+import vicinal.neighborhood.cluster.engine as engine
+from vicinal import NeighborhoodComponents
+engine.FEW_PAIRS = 1000
+X = np.random.default_rng(0).normal(size=(300, 3)); y = (X[:, 0] > 0).astype(int)
+with dask.config.set(scheduler="synchronous"):
+    NeighborhoodComponents(2, engine="dask", max_iter=2, regularization=0.01).fit(X, y)
+import distributed
+print(dask.config.get("distributed.comm.timeouts.connect"))
+"""
+    options = {"capture_output": True, "text": True, "check": False}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], **options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()

@@ -1,5 +1,6 @@
 """Graphs of tasks in, values out: by whatever scheduler Dask has been given."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -136,7 +137,9 @@ def _delayed(keys: Sequence[Any], graph: Any, name: str) -> list[Any]:
 def telling_what_failed() -> Iterator[None]:
     """Say what is wrong with a cluster in words of ours; errors of tasks pass as they are."""
     # Arrays of the user go to the workers as parts of a graph, so that they can be sent again.
-    quiet = {"distributed.admin.large-graph-warning-threshold": "1TB"}
+    # Not before distributed is loaded: with this setting its own would be taken away again.
+    loud = "distributed.admin.large-graph-warning-threshold"
+    quiet = {loud: "1TB"} if "distributed" in sys.modules else {}
     try:
         with needed("dask").config.set(quiet):
             yield
