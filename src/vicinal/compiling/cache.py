@@ -34,6 +34,7 @@ _SOURCES = (
     "compiling",
     "neighborhood/kernels",
     "divergence/kernels.py",
+    "divergence/eigenvalue_kernels.py",
     "divergence/shared_numbers.py",
 )
 

@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from vicinal.compiling.decorators import kernel
+from vicinal.divergence.eigenvalue_kernels import singular_squares
 from vicinal.divergence.shared_numbers import (
     BHATTACHARYYA,
     BHATTACHARYYA_RIEMANN,
@@ -94,9 +95,9 @@ def joint_tile(P, Q, products, upper, which, out):
     q, d = P.vectors.shape[1], P.vectors.shape[2]
     k = q if q == d else 2 * q
     u, left, residual = np.empty(d), np.empty(d), np.empty((q, d))
-    B, K, H = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
+    B, K, H, S = np.empty((k, k)), np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
     v_i, v_j, s_i, s_j = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    u_i, u_j = np.empty(k), np.empty(k)
+    u_i, u_j, squares, off = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
     for i in range(len(P.means)):
         for j in range(i + 1 if upper else 0, len(Q.means)):
             for t in range(d):
@@ -129,7 +130,8 @@ def joint_tile(P, Q, products, upper, which, out):
             else:  # eq. 9 and 10
                 if which == BHATTACHARYYA_RIEMANN:
                     apart = max(_eliminate(H, u_i * s_i, u_j * s_j)[0] + outside, 0.0)
-                value = math.sqrt(apart) + _riemann(K, unlike, d - k)
+                singular_squares(K, S, squares, off)
+                value = math.sqrt(apart) + _riemann(squares, unlike, d - k)
             out[i, j] = value
 
 
@@ -387,9 +389,9 @@ def _log_determinant_near(K):
 
 
 @kernel(error_model="numpy")
-def _riemann(K, unlike, n_outside):
-    """(Σ log² λ)^½: |log λ| = 2 asinh(½ |√λ - 1/√λ|)."""
+def _riemann(squares, unlike, n_outside):
+    """(Σ log² λ)^½: |log λ| = 2 asinh(½ |√λ - 1/√λ|), the latter squared given."""
     total = n_outside * math.asinh(0.5 * math.sqrt(unlike)) ** 2
-    for value in np.linalg.eigvalsh(K @ K.T):
-        total += math.asinh(0.5 * math.sqrt(max(value, 0.0))) ** 2
+    for square in squares:
+        total += math.asinh(0.5 * math.sqrt(max(square, 0.0))) ** 2
     return 2.0 * math.sqrt(total)

@@ -23,9 +23,10 @@ __all__ = ["HOST", "Device", "Place", "choose_place"]
 # Products of eigenvectors held at a time by every thread, and the largest side of a tile.
 _TILE_NUMBERS, _TILE = 1_000_000, 128
 
-# Numbers held at a time on a device (1 GB, and about as much again for what is on its way), and the
-# largest side of a tile there.
-_DEVICE_NUMBERS, _DEVICE_TILE = 128_000_000, 2048
+# Numbers held at a time on a device, at least and at most (4 GB, and about as much again for what
+# is on its way), the bytes that must be free there for each of them, and the largest side of a
+# tile. Small pieces keep a large device waiting for Python.
+_LEAST_NUMBERS, _MOST_NUMBERS, _FREE_BYTES, _DEVICE_TILE = 16_000_000, 512_000_000, 256, 2048
 
 # Pairs from which a GPU pays: one core takes ten seconds for so many ("jeffreys", 50 features).
 GPU_PAIRS = 10_000_000
@@ -104,13 +105,22 @@ class Device:
     told: str = "divergences, on a GPU"
     in_batches: bool = True
 
+    @property
+    def numbers(self) -> int:
+        """Numbers held at a time: as free memory has it."""
+        import torch
+
+        device = torch.device(self.name)
+        free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else 0
+        return int(np.clip(free // _FREE_BYTES, _LEAST_NUMBERS, _MOST_NUMBERS))
+
     def n_threads(self, n_jobs: int | None) -> int:
         """One, which waits for the device."""
         return 1
 
     def side(self, divergence: Divergence, rank: int, n_features: int) -> int:
         """Points on each side of a tile: its square is the size of a batch, too."""
-        pairs = _DEVICE_NUMBERS / divergence.batch_numbers(rank, n_features)
+        pairs = self.numbers / divergence.batch_numbers(rank, n_features)
         return int(np.clip(np.sqrt(pairs), 1, _DEVICE_TILE))
 
     @contextmanager
@@ -122,7 +132,7 @@ class Device:
             yield
         except torch.OutOfMemoryError as error:
             raise DeviceLostError(
-                f"Divergences are computed in pieces of about {16e-9 * _DEVICE_NUMBERS:.1g} GB, "
+                f"Divergences are computed in pieces of about {16e-9 * self.numbers:.1g} GB, "
                 f'and {self.name} has no room for one: free some, or use engine="dense" or '
                 f'"low-rank", on the CPU. {error}'
             ) from error

@@ -22,8 +22,8 @@ __all__ = [
     "solutions",
 ]
 
-# Small matrices that a GPU's library is given at a time. cuSOLVER refuses more than about 32 000,
-# and takes some 45 kB of memory for the eigenvalues of each, of 4 rows or more (seen: 27 GB).
+# Small matrices whose eigenvalues a GPU's library is asked for at a time. cuSOLVER refuses more
+# than about 32 000, and takes some 45 kB of memory for each, of 4 rows or more (seen: 27 GB).
 _MOST_MATRICES = 4096
 
 
@@ -98,23 +98,21 @@ def eigenvectors(matrices: Array) -> tuple[Array, Array]:
 
 def log_determinants(matrices: Array) -> Array:
     """log |det H| of matrices of shape (..., k, k)."""
-    return _in_parts(lambda xp, H: (xp.linalg.slogdet(H)[1],), matrices)[0]
+    return namespace(matrices).linalg.slogdet(matrices)[1]
 
 
 def solutions(matrices: Array, right: Array) -> Array:
     """H⁻¹ r for matrices of shape (..., k, k) and r of shape (..., k)."""
-    return _in_parts(lambda xp, H, r: (xp.linalg.solve(H, r),), matrices, right[..., None])[0][
-        ..., 0
-    ]
+    return namespace(matrices).linalg.solve(matrices, right[..., None])[..., 0]
 
 
-def _in_parts(work: Callable[..., tuple[Array, ...]], *stacks: Array) -> tuple[Array, ...]:
-    """What a library makes of stacks of matrices, as many at a time as it takes."""
-    xp, batch = namespace(*stacks), stacks[0].shape[:-2]
-    flat = [stack.reshape((-1, *stack.shape[-2:])) for stack in stacks]
+def _in_parts(work: Callable[..., tuple[Array, ...]], matrices: Array) -> tuple[Array, ...]:
+    """What a library makes of matrices, as many at a time as it takes."""
+    xp, batch = namespace(matrices), matrices.shape[:-2]
+    flat = matrices.reshape((-1, *matrices.shape[-2:]))
     found = [
-        work(xp, *(stack[start : start + _MOST_MATRICES] for stack in flat))
-        for start in range(0, max(1, len(flat[0])), _MOST_MATRICES)
+        work(xp, flat[start : start + _MOST_MATRICES])
+        for start in range(0, max(1, len(flat)), _MOST_MATRICES)
     ]
     whole = (xp.concatenate(list(each)) for each in zip(*found, strict=True))
     return tuple(each.reshape((*batch, *each.shape[1:])) for each in whole)
