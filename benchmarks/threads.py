@@ -1,22 +1,23 @@
 """What more threads gain: passes of the engines, updates of batches, a whole fit.
 
-    python -m benchmarks.threads [--threads 1 2 4 8 16] [--quick] [--save]
+    python -m benchmarks.threads [--threads 1 2 4 8 16] [--parts passes fits] [--quick] [--save]
 
 Milliseconds, the best of some, and how many times the speed of one thread that is. As a ceiling,
 such passes in as many processes, which share nothing but the machine, each on one thread: how many
 times the rate of one process all of them have together. Threads: powers of two up to the cores that
-this process may use, by default. About two minutes on 16 cores.
+this process may use, by default. About four minutes on 16 cores.
 """
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
@@ -117,12 +118,19 @@ def processes(counts: Sequence[int]) -> Iterator[Callable[[Case, int], float]]:
         yield lambda case, count: min(once(case, count) for _ in range(2))
 
 
-def updates_time(n_rows: int, n_threads: int) -> float:
-    """Seconds of one update of batched NCA: of many, less those of a few and their start."""
+@cache
+def labeled_rows(n_rows: int) -> tuple[NDArray, NDArray]:
+    """As many and as wide as mnist."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, N_COLUMNS)).astype(np.float32)
     y = rng.integers(0, N_CLASSES, n_rows)
     X[:, :20] += 0.3 * y[:, None]
+    return X, y
+
+
+def updates_time(n_rows: int, n_threads: int) -> float:
+    """Seconds of one update of batched NCA: of many, less those of a few and their start."""
+    X, y = labeled_rows(n_rows)
 
     def fit(updates: int) -> None:
         model = NeighborhoodComponents(
@@ -140,6 +148,7 @@ def digits_time(n_threads: int) -> float:
     """Seconds of a fit with all defaults but the dimension."""
     X, y = load_digits(return_X_y=True)
     model = NeighborhoodComponents(2, random_state=0, n_jobs=n_threads)
+    model.fit(X[:300], y[:300])  # compiles
     return best_brief_time(lambda: model.fit(X, y), 2, LONG)
 
 
@@ -157,19 +166,25 @@ def rates(seconds: Sequence[float], counts: Sequence[int]) -> list[str]:
     return [f"{k / one / first:.1f} ×" for k, one in zip(counts, seconds, strict=True)]
 
 
-def write_tables(page: Page, counts: Sequence[int], quick: bool) -> None:
-    """Passes, each with its ceiling, and what fits are made of."""
+def write_passes(row: Callable[..., None], counts: Sequence[int], quick: bool) -> None:
+    """Passes, each with its ceiling."""
     cases = [case.smaller() if quick else case for case in CASES]
-    n_rows = N_ROWS // 10 if quick else N_ROWS
-    row = page.table(("ms", *(f"{k} thread{'s' * (k > 1)}" for k in counts)))
     with processes(counts) as time_apart:
         for case in cases:
             row(str(case), *with_gains([pass_time(case, k) for k in counts]))
             ceiling = rates([time_apart(case, k) for k in counts], counts)
             row(f"as many processes, n = {case.n_apart:,} in each", *ceiling)
+
+
+def write_fits(row: Callable[..., None], counts: Sequence[int], quick: bool) -> None:
+    """What fits are made of, and a whole one."""
+    n_rows = N_ROWS // 10 if quick else N_ROWS
     updates = with_gains([updates_time(n_rows, k) for k in counts])
     row(f"NCA, an update of 2000 of {n_rows:,} × {N_COLUMNS} → 5", *updates)
     row("NCA, digits → 2, a whole fit", *with_gains([digits_time(k) for k in counts]))
+
+
+PARTS = {"passes": write_passes, "fits": write_fits}
 
 
 def main() -> None:
@@ -179,6 +194,7 @@ def main() -> None:
     powers = [k for k in (1, 2, 4, 8, 16) if k <= cores]
     parser.add_argument("--threads", type=int, nargs="+", default=powers)
     parser.add_argument("--quick", action="store_true", help="few points, to see that it runs")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
     page = Page("Threads: what more of them gain")
     page.say(
@@ -186,7 +202,9 @@ def main() -> None:
         f"process may use {cores} cores.\n"
     )
     warnings.simplefilter("ignore", ConvergenceWarning)
-    write_tables(page, options.threads, options.quick)
+    row = page.table(("ms", *(f"{k} thread{'s' * (k > 1)}" for k in options.threads)))
+    for part in options.parts:
+        PARTS[part](row, options.threads, options.quick)
     if options.save:
         page.save("threads")
 

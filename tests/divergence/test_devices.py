@@ -37,6 +37,7 @@ import torch  # noqa: E402
 from vicinal import DivergenceEmbedding, DivergenceNeighbors  # noqa: E402
 from vicinal.divergence import comparison as comparing  # noqa: E402
 from vicinal.divergence import (  # noqa: E402
+    gaussians,
     local,
     local_gaussians,
     paired,
@@ -224,6 +225,32 @@ def test_twins_are_exactly_0_and_symmetric(name):
     assert_array_equal(there(name).pairs(twins, None, first, second), 0.0)
     # Two sets that have Gaussians in common.
     assert_array_equal(np.diag(there(name).matrix(P, P[:])), 0.0)
+
+
+@pytest.mark.parametrize("name", SHAPED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_twins_whose_frames_are_completed_in_different_tiles(name, kind, monkeypatch):
+    """A device may round otherwise in a batch of another size, which made twins of none."""
+    rng = np.random.default_rng(0)
+
+    def rounded(columns, n_more):
+        more = by_reflections(columns, n_more)
+        return more * (1.0 + 1e-15 * rng.normal())
+
+    def turned(matrices):
+        values, vectors = small_matrices.eigenvectors(matrices)
+        return values * (1.0 + 1e-15 * rng.normal()), vectors
+
+    monkeypatch.setattr(gaussians, "complement", rounded)
+    monkeypatch.setattr(gaussians, "eigenvectors", turned)
+    monkeypatch.setattr(places, "_DEVICE_TILE", 7)
+    twice = np.repeat(rng.normal(size=(15, 8)), 2, axis=0)
+    model = DivergenceNeighbors(5, divergence=name, covariance=kind, engine="cuda").fit(twice)
+    for D in (
+        model.transform(twice),
+        DivergenceNeighbors(**model.get_params()).fit_transform(twice),
+    ):
+        assert_array_equal(D[np.arange(30) // 2 == np.arange(30)[:, None] // 2], 0.0)
 
 
 def test_the_smallest_of_equal_ones_come_by_position():

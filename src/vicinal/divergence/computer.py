@@ -57,8 +57,7 @@ class PairComputer:
         with self.place.working():
             first, second = (np.ascontiguousarray(each) for each in (first, second))
             P, Q = P[placed_like(first, P.means)], Q[placed_like(second, Q.means)]
-            P, Q = self._alike(P, Q)
-            values = self.divergence.in_batch(P, Q, is_tile=False)
+            values = self.divergence.in_batch(*self._alike(P, Q), is_tile=False)
             near = namespace(values).nonzero(may_be_twins(values))[0]
             values[near[are_twins(P, Q, near, near)]] = 0.0
             return on_host(values)
@@ -85,8 +84,8 @@ class PairComputer:
         They are where they were computed.
         """
         with self.place.working():
-            P, Q = self._alike(*self.sent(P, Q))
-            values = self.place.tile(self.divergence, P, Q, upper)
+            P, Q = self.sent(P, Q)
+            values = self.place.tile(self.divergence, *self._alike(P, Q), upper)
             xp = namespace(values)
             if upper:
                 values = xp.triu(values, k=1)

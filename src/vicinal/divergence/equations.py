@@ -126,7 +126,7 @@ def numbers_of_a_pair(rank: int, n_features: int, n_frames: int) -> int:
     """About how many numbers are held at a time for every pair of a batch."""
     q, d = rank, n_features
     k = min(n_frames * q, d)
-    return 4 * d + 4 * q * d + 12 * k * k
+    return 4 * d + 4 * q * d + 8 * k * k
 
 
 # --------------------------------------------------------------------------- one Gaussian's frame

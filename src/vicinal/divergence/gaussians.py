@@ -331,13 +331,28 @@ def may_be_twins(values: Array) -> Array:
 
 
 def are_twins(P: LocalGaussians, Q: LocalGaussians, i: Array, j: Array) -> Array:
-    """Whether Gaussians are equal, so that their divergences are rounding errors."""
+    """Whether Gaussians are equal, so that their divergences are rounding errors.
+
+    They are to be compared as they were made: directions that are added for a comparison may
+    differ by rounding.
+    """
     equal = i < 0  # none yet
-    for part in _blocks(len(i), P.rank * P.n_features):
-        a, b = P[i[part]], Q[j[part]]
-        equal[part] = (a.means == b.means).all(axis=1) & (a.values == b.values).all(axis=1)
-        equal[part] &= (a.rest == b.rest) & (a.vectors == b.vectors).all(axis=(1, 2))
+    for part in _blocks(len(i), max(P.rank, Q.rank) * P.n_features):
+        equal[part] = _are_equal(P[i[part]], Q[j[part]])
     return equal
+
+
+def _are_equal(P: LocalGaussians, Q: LocalGaussians) -> Array:
+    """Pair by pair; one may have more directions of the eigenvalue that all others have."""
+    r = min(P.rank, Q.rank)
+    equal = (P.means == Q.means).all(axis=1) & (P.rest == Q.rest)
+    equal &= (P.values[:, :r] == Q.values[:, :r]).all(axis=1)
+    equal &= (P.vectors[:, :r] == Q.vectors[:, :r]).all(axis=(1, 2))
+    for each in (P, Q):
+        equal &= (each.values[:, r:] == each.rest[:, None]).all(axis=1)
+    if P.diagonal is None or Q.diagonal is None:
+        return equal & (P.has_diagonal == Q.has_diagonal)
+    return equal & (P.diagonal == Q.diagonal).all(axis=1)
 
 
 def _blocks(n: int, numbers: int) -> Iterator[slice]:

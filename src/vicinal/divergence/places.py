@@ -28,8 +28,9 @@ _TILE_NUMBERS, _TILE = 1_000_000, 128
 # tile. Small pieces keep a large device waiting for Python.
 _LEAST_NUMBERS, _MOST_NUMBERS, _FREE_BYTES, _DEVICE_TILE = 16_000_000, 512_000_000, 256, 2048
 
-# Pairs from which a GPU pays: one core takes ten seconds for so many ("jeffreys", 50 features).
-GPU_PAIRS = 10_000_000
+# Pairs from which a GPU pays: an H200 takes a half to a fifth of the time of sixteen cores for so
+# many (benchmarks/results/gpu.md).
+GPU_PAIRS = 4_000_000
 
 
 class Place(Protocol):

@@ -23,8 +23,8 @@ __all__ = [
 ]
 
 # Small matrices whose eigenvalues a GPU's library is asked for at a time. cuSOLVER refuses more
-# than about 32 000, and takes some 45 kB of memory for each, of 4 rows or more (seen: 27 GB).
-_MOST_MATRICES = 4096
+# than about 32 000, and takes 0.7 MB of memory for each (of 20 rows).
+_MOST_MATRICES = 1024
 
 
 def complement(columns: Array, n_more: int) -> Array:
