@@ -26,7 +26,12 @@ from vicinal import (  # noqa: E402
     ModeClustering,
     NeighborhoodComponents,
 )
-from vicinal.nca.learning import NeighborhoodProblem  # noqa: E402
+from vicinal.inputs.features import class_units  # noqa: E402
+from vicinal.nca.criteria import CRITERIA  # noqa: E402
+from vicinal.nca.equations import Objective  # noqa: E402
+from vicinal.nca.learning import Coordinates, NeighborhoodProblem  # noqa: E402
+from vicinal.nca.training_set import TrainingSet  # noqa: E402
+from vicinal.neighborhood import Workload, choose_engine, law_named  # noqa: E402
 
 # Sockets of processes that were killed are left to the garbage collector.
 pytestmark = [
@@ -43,6 +48,8 @@ PATIENCE = {
 FULL = {"batching": "full", "max_iter": 6, "regularization": 0.01}
 STOCHASTIC = {"batching": "stochastic", "batch_size": 200, "max_iter": 8, "regularization": 0.01}
 RANDOM = {"batching": "random", "batch_size": 400, "max_iter": 8, "regularization": 0.01}
+FARTHEST = {**RANDOM, "batching": "farthest"}
+RECIPES = {"full": FULL, "stochastic": STOCHASTIC, "random": RANDOM, "farthest": FARTHEST}
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +126,7 @@ def at_evaluation(monkeypatch, number, action):
     return calls
 
 
-@pytest.mark.parametrize("recipe", [FULL, STOCHASTIC, RANDOM], ids=["full", "stochastic", "random"])
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_the_model_of_one_machine(client, labeled, recipe):
     X, y = labeled
     expected = nca("auto", **recipe).fit(X, y)
@@ -135,15 +142,102 @@ def test_the_model_of_one_machine(client, labeled, recipe):
     assert_array_equal(models[1].components_, models[2].components_)
 
 
-def test_any_number_of_workers_gives_the_same_bits(client, cluster, labeled):
+@pytest.mark.parametrize("recipe", [FULL, STOCHASTIC], ids=["full", "stochastic"])
+def test_any_number_of_workers_gives_the_same_bits(client, cluster, labeled, recipe):
     X, y = labeled
-    two = nca("dask", **FULL).fit(X, y)
+    two = nca("dask", **recipe).fit(X, y)
     cluster.scale(1)
     while len(client.scheduler_info()["workers"]) > 1:
         time.sleep(0.05)
-    one = nca("dask", **FULL).fit(X, y)
+    one = nca("dask", **recipe).fit(X, y)
     cluster.scale(2)
     assert_array_equal(one.components_, two.components_)
+
+
+def test_any_number_of_threads_gives_the_same_bits(client, labeled):
+    """Three threads have no even share of eight blocks; rows are where Dask has put them."""
+    X, y = labeled
+    expected = nca("dask", **STOCHASTIC).fit(da.from_array(X, chunks=(400, 5)), y)
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 3}
+    with (
+        distributed.LocalCluster(**options, dashboard_address=":0") as other,
+        distributed.Client(other),
+    ):
+        rows = da.from_array(X, chunks=(200, 5)).persist()
+        model = nca("dask", **STOCHASTIC).fit(rows, y)
+    assert_array_equal(model.components_, expected.components_)
+
+
+# A stochastic step: rows of its batch, their columns and components.
+BATCH, COLUMNS, COMPONENTS = 200, 5, 2
+
+
+def stochastic_steps(n):
+    """Rows on the workers, and what makes a step of a batch against all of them."""
+    rng = np.random.default_rng(0)
+    y, start = rng.integers(0, 3, n), np.eye(COMPONENTS, COLUMNS)
+    rows = TrainingSet(class_units(rng.normal(size=(n, COLUMNS)), y, 3), y)
+    engine = choose_engine("dask", Workload(BATCH, n, COMPONENTS, 10))[0]
+    objective = Objective(law_named("gaussian"), CRITERIA["accuracy"], "empirical", 3)
+    coordinates = Coordinates(np.eye(COLUMNS), start.shape)
+    problem = NeighborhoodProblem(rows, objective, engine, coordinates, 0.0)
+    there = problem.everything
+
+    def step():
+        own = np.sort(rng.choice(n, BATCH, replace=False))
+        return problem._of_rows(there, start, own)
+
+    return there.X, step
+
+
+def sent_by_workers(client):
+    """Bytes, as the workers count them: to each other, and to us."""
+    sent = client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total)
+    return sum(sent.values())
+
+
+def bytes_of_a_step(client, n):
+    _, step = stochastic_steps(n)
+    step()  # which sends labels, too
+    before = sent_by_workers(client)
+    for _ in range(4):
+        step()
+    return (sent_by_workers(client) - before) / 4
+
+
+def test_a_step_moves_a_batch_and_its_sums_however_many_keys_there_are(client):
+    few, many = (bytes_of_a_step(client, n) for n in (8000, 32_000))
+    n_workers = len(client.nthreads())
+    # Of every row of a batch: its columns; coordinates, class and place; slopes and coefficients;
+    # peak, mass, slope and moments of its sums, each for two parts.
+    numbers = COLUMNS + (COMPONENTS + 2) + 4 + 2 * (3 + COMPONENTS)
+    assert 0 < few <= 1.2 * 8 * BATCH * numbers * n_workers
+    assert many <= 1.05 * few
+
+
+def test_rows_stay_where_they_live(client):
+    X, step = stochastic_steps(8000)
+    step()  # after which they are all there
+    before = client.who_has(X)
+    for _ in range(3):
+        step()
+    assert client.who_has(X) == before
+    homes = [before[X.name, i, 0] for i in range(32)]
+    assert [len(who) for who in homes] == [1] * 32
+    assert homes[:16] == homes[:1] * 16  # neighbors live together
+    assert homes[16:] == homes[16:17] * 16
+    assert homes[0] != homes[16]
+
+
+def test_a_new_worker_gets_its_share(client, cluster):
+    X, step = stochastic_steps(8000)
+    step()
+    cluster.scale(3)
+    client.wait_for_workers(3, timeout=60)
+    step()
+    holders = {worker for who in client.who_has(X).values() for worker in who}
+    cluster.scale(2)
+    assert len(holders) == 3
 
 
 def test_nothing_stays_on_the_workers(client, labeled):
@@ -190,7 +284,7 @@ def test_who_cannot_compute_there_says_so(client, labeled):
         DivergenceNeighbors(engine="dask").fit(X)
 
 
-@pytest.mark.parametrize("recipe", [FULL, STOCHASTIC, RANDOM], ids=["full", "stochastic", "random"])
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 @pytest.mark.parametrize("kind", ["here", "there"])
 def test_a_worker_that_is_killed(client, labeled, recipe, kind, monkeypatch):
     X, y = labeled

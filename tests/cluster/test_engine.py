@@ -124,8 +124,8 @@ def test_labels_of_keys_on_the_workers_are_sent_once(monkeypatch, small_blocks):
     keys, labels = spread(rng.normal(size=(2500, 2))), rng.integers(0, 3, 2500)
     sent = []
     monkeypatch.setattr(
-        "vicinal.neighborhood.cluster.engine.sent_in_blocks",
-        lambda values, sizes: sent.append(values) or sent_in_blocks(values, sizes),
+        "vicinal.neighborhood.cluster.keys.sent_in_blocks",
+        lambda values, *where: sent.append(values) or sent_in_blocks(values, *where),
     )
     engine, law = engine_of(), law_named("gaussian")
     for weights in (np.zeros(2500), np.zeros(2500), np.ones(2500)):

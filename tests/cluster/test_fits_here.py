@@ -45,6 +45,7 @@ RECIPES = {
         "regularization": 0.01,
     },
     "projection": {"batching": "projection", "batch_size": 100, "max_iter": 8},
+    "farthest": {"batching": "farthest", "batch_size": 100, "max_iter": 8},
     "subsample": {"batching": "subsample", "batch_size": 200, "max_iter": 5, "regularization": 0.1},
     "held back": {"batching": "full", "early_stopping": True, "max_iter": 5},
     "compact": {"kernel": "compact", "batching": "full", "max_iter": 4, "regularization": 0.01},

@@ -46,11 +46,14 @@ def is_numpy(*arrays: Array) -> bool:
 
 
 def is_chunked(array: Array) -> bool:
-    """Whether an array is one of Dask, whose rows live on the workers of a cluster.
+    """Whether an array is one of Dask, whose rows live on the workers of a cluster, or made of one.
 
     Sums over its rows are NumPy's, as is everything else about a fit to them.
     """
-    return not isinstance(array, _NUMPY) and type(array).__module__.startswith("dask.array")
+    if isinstance(array, _NUMPY):
+        return False
+    kind = type(array)
+    return kind.__module__.startswith("dask.array") or getattr(kind, "lives_there", False)
 
 
 def sums_are_here(X: Array) -> bool:
@@ -81,9 +84,9 @@ def on_host(array: Array) -> NDArray:
     if isinstance(array, np.ndarray):
         return array
     if is_chunked(array):
-        from vicinal.neighborhood.cluster.running import gathered
+        from vicinal.neighborhood.cluster.rows import here
 
-        return gathered(array)
+        return here(array)
     return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
 
 

@@ -50,9 +50,7 @@ def key_pulls(pairs: Pairs, columns: ColumnSums) -> Array:
         Σ_i C_ij (z_j - z_i), c ∘ Z_k - Cᵀ Z_q.
     """
     if is_chunked(pairs.keys):
-        from vicinal.neighborhood.cluster.rows import pulls_of
-
-        return pulls_of(columns, pairs.keys)  # type: ignore[arg-type]
+        return columns.pulls  # type: ignore[attr-defined]
     return columns.total[:, None] * pairs.keys - columns.moment
 
 

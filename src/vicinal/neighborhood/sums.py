@@ -135,6 +135,9 @@ class RowSums:
         """These sums in arrays of the library and on the device of another one."""
         return RowSums(*(placed_like(array, reference) for array in self._arrays()))
 
+    def __sizeof__(self) -> int:  # a cluster asks, before it sends sums somewhere
+        return sum(array.nbytes for array in self._arrays())
+
     def _arrays(self) -> tuple[Array, Array, Array, Array]:
         return self.peak, self.mass, self.slope, self.moment
 
@@ -200,3 +203,6 @@ class ColumnSums:
     def placed_like(self, reference: Array) -> "ColumnSums":
         """These sums in arrays of the library and on the device of another one."""
         return ColumnSums(placed_like(self.total, reference), placed_like(self.moment, reference))
+
+    def __sizeof__(self) -> int:  # a cluster asks, before it sends sums somewhere
+        return int(self.total.nbytes + self.moment.nbytes)

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from vicinal.fitting.loop import warn_user
 from vicinal.neighborhood.arrays import is_chunked
 from vicinal.neighborhood.cluster.presence import check_cluster, has_cluster, is_worker
-from vicinal.neighborhood.cluster.rows import spread
-from vicinal.neighborhood.cluster.running import ClusterError, Tasks
+from vicinal.neighborhood.cluster.rows import spread, tasks_on
+from vicinal.neighborhood.cluster.running import ClusterError
 from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import not_finite
 from vicinal.rows.chunked import DaskRows
@@ -66,7 +66,7 @@ def spread_source(source: Any) -> Any:
     start = 0
     try:
         X = spread(source.array.astype(source.dtype))
-        checks = Tasks("checking", [X])
+        checks = tasks_on("checking", X)
         for i, size in enumerate(X.chunks[0]):
             checks.add(_what_is_wrong, (X.name, i, 0), source.name, start, size)
             start += size

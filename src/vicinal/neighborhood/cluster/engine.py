@@ -1,17 +1,16 @@
 """Both passes on the workers of a cluster: one side is cut, the other one goes everywhere."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vicinal.neighborhood.abilities import Abilities, Workload
 from vicinal.neighborhood.arrays import Array, is_chunked
 from vicinal.neighborhood.cluster import tasks
 from vicinal.neighborhood.cluster.blocks import slices_of
-from vicinal.neighborhood.cluster.rows import HeldColumns, blocks_from, sent_in_blocks
+from vicinal.neighborhood.cluster.keys import Beside, columns_there, row_sums_there
 from vicinal.neighborhood.cluster.running import Parcel, Tasks, kept
 from vicinal.neighborhood.engine import Engine
 from vicinal.neighborhood.laws import Law
@@ -59,7 +58,7 @@ class DaskEngine:
         self._few, self._size = FEW_PAIRS if few_pairs is None else few_pairs, size
         self._here: tuple[Workload, Engine] | None = None
         self._sent: tuple[Pairs, str, Any] | None = None
-        self._known: tuple[tuple[Any, Any], tuple[Any, Any]] | None = None
+        self._beside = Beside()
 
     def spreads_rows(self, n: int) -> bool:
         """Whether to look at each of n rows from all others is more than a few pairs."""
@@ -73,7 +72,8 @@ class DaskEngine:
         job = self._job(work, pairs, moments)
         n, m, _ = pairs.shape
         if is_chunked(pairs.keys):
-            return self._over_their_keys(pairs, job)
+            queries = self._everywhere(pairs, "queries")
+            return row_sums_there(job, queries, pairs, self._beside.of(pairs))
         if pairs.is_one_set or n >= m:
             return self._by_queries(pairs, job)
         return self._over_keys(pairs, job)
@@ -96,7 +96,8 @@ class DaskEngine:
         terms = Parcel(log_slope=log_slope, coefficients=coefficients)
         n, m, _ = pairs.shape
         if is_chunked(pairs.keys):
-            return self._of_their_keys(pairs, job, terms)
+            queries = self._everywhere(pairs, "queries")
+            return columns_there(job, queries, pairs, self._beside.of(pairs), terms)
         if pairs.is_one_set or m >= n:
             return self._by_keys(pairs, job, terms)
         return self._over_queries(pairs, job, terms)
@@ -140,37 +141,6 @@ class DaskEngine:
             np.concatenate([part.moment for part in parts]),
         )
 
-    # Keys are on the workers already.
-
-    def _over_their_keys(self, pairs: Pairs, job: Parcel) -> RowSums:
-        whole, after = self._everywhere(pairs, "queries"), self._beside_keys(pairs)
-        jobs = self._tasks("rows", job, pairs, "queries", after)
-        for keys, start in _blocks_of_keys(pairs, *after):
-            jobs.add(tasks.row_sums, jobs.job, whole.key, keys, start)
-        return jobs.merged(tasks.merged)
-
-    def _of_their_keys(self, pairs: Pairs, job: Parcel, terms: Parcel) -> ColumnSums:
-        whole, after = self._everywhere(pairs, "queries"), self._beside_keys(pairs)
-        jobs = self._tasks("columns", job, pairs, "queries", after)
-        sent = jobs.constant("terms", terms)
-        for keys, start in _blocks_of_keys(pairs, *after):
-            jobs.add(tasks.column_sums, jobs.job, whole.key, keys, start, sent)
-        held, sizes = jobs.held(), pairs.keys.chunks[0]
-        width = pairs.shape[2] if job.moments else 0
-        totals = blocks_from(held, tasks.total_of, sizes, None)
-        return HeldColumns(totals, blocks_from(held, tasks.moment_of, sizes, width), held)
-
-    def _beside_keys(self, pairs: Pairs) -> tuple[Any, Any]:
-        """Labels and weights of keys on the workers: sent once, as long as they stay the same."""
-        given, sizes = (pairs.key_labels, pairs.key_log_weights), pairs.keys.chunks[0]
-        before, there = self._known or ((None, None), (None, None))
-        new = [
-            known if _are_equal(values, old) else _sent(values, sizes)
-            for values, old, known in zip(given, before, there, strict=True)
-        ]
-        self._known = given, (new[0], new[1])
-        return new[0], new[1]
-
     # What goes to all workers.
 
     def _everywhere(self, pairs: Pairs, side: str) -> Any:
@@ -180,12 +150,9 @@ class DaskEngine:
             self._sent = pairs, side, kept(part(pairs, slice(None)), side)
         return self._sent[2]
 
-    def _tasks(
-        self, what: str, job: Parcel, pairs: Pairs, side: str, beside: Sequence[Any] = ()
-    ) -> "_Jobs":
-        """No tasks yet, after all that is on the workers already."""
-        there = [self._everywhere(pairs, side), *(each for each in beside if each is not None)]
-        return _Jobs(what, job, [*there, *([pairs.keys] if is_chunked(pairs.keys) else [])])
+    def _tasks(self, what: str, job: Parcel, pairs: Pairs, side: str) -> "_Jobs":
+        """No tasks yet, after what is on the workers already."""
+        return _Jobs(what, job, [self._everywhere(pairs, side)])
 
     def _blocks(self, n: int) -> list[slice]:
         return slices_of(n, self._size)
@@ -233,22 +200,3 @@ def _keys(pairs: Pairs, whole: Any, where: slice) -> Any:
     if pairs.is_one_set:
         return (tasks.key_slice, whole.key, where.start, where.stop)
     return tasks.key_part(pairs, where)
-
-
-def _blocks_of_keys(pairs: Pairs, labels: Any, log_weights: Any) -> Iterator[tuple[Any, int]]:
-    """Blocks of keys with what is known of them, where they live, and the place of the first."""
-    start = 0
-    for i, size in enumerate(pairs.keys.chunks[0]):
-        known = [None if each is None else (each.name, i) for each in (labels, log_weights)]
-        yield (tasks.key_block, (pairs.keys.name, i, 0), *known), start
-        start += size
-
-
-def _are_equal(values: NDArray | None, old: NDArray | None) -> bool:
-    if values is None or old is None:
-        return values is old
-    return values is old or np.array_equal(values, old)
-
-
-def _sent(values: NDArray | None, sizes: Sequence[int]) -> Any:
-    return None if values is None else sent_in_blocks(values, sizes)

@@ -1,12 +1,12 @@
 """Graphs of tasks in, values out: by whatever scheduler Dask has been given."""
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
 
+from vicinal.neighborhood.cluster.failures import ClusterError, telling_what_failed
+from vicinal.neighborhood.cluster.homes import Home, pins
+from vicinal.neighborhood.cluster.merging import alone, joined, whole
 from vicinal.neighborhood.cluster.presence import needed
 
 __all__ = [
@@ -21,12 +21,8 @@ __all__ = [
     "value_of_task",
 ]
 
-# Sums that are merged by one task.
+# Parts of a sum that are joined by one task.
 FAN_IN = 8
-
-
-class ClusterError(RuntimeError):
-    """A cluster, not what was computed there, has failed."""
 
 
 class Parcel:
@@ -38,6 +34,9 @@ class Parcel:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"nothing that is called {name!r} was sent")
 
+    def __sizeof__(self) -> int:  # Dask asks, before it sends one somewhere
+        return sum(getattr(value, "nbytes", 0) for value in vars(self).values())
+
 
 def fresh_name(what: str) -> str:
     """A name for tasks that no others have."""
@@ -47,17 +46,32 @@ def fresh_name(what: str) -> str:
 class Tasks:
     """A graph in the making: what is to be done, in blocks, after what is there already.
 
+    What is to be done at one home is one task, where values are asked for or their sum.
+
     Parameters
     ----------
     what : str
         For the names of tasks, which users see on a dashboard.
     after : sequence of collections of Dask
         That tasks refer to.
+    homes : sequence of Home or None, optional
+        Where each task is to run. None: anywhere, for itself.
+    suffix : tuple, default=()
+        Of keys: (0,) where values that are held are blocks of an array of two dimensions.
     """
 
-    def __init__(self, what: str, after: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        what: str,
+        after: Sequence[Any] = (),
+        homes: Sequence[Home | None] | None = None,
+        suffix: tuple[int, ...] = (),
+    ) -> None:
         self.name, self._after = fresh_name(what), list(after)
+        self._homes, self._suffix = homes, suffix
         self._graph: dict[Any, Any] = {}
+        self._pins: dict[Any, Home | None] = {}
+        self._tasks: list[Any] = []
         self.keys: list[Any] = []
 
     def constant(self, what: str, value: Any) -> str:
@@ -68,35 +82,79 @@ class Tasks:
 
     def add(self, *task: Any) -> Any:
         """The key of one more task: a function, and keys or values of its arguments."""
-        self.keys.append((self.name, len(self.keys)))
-        self._graph[self.keys[-1]] = task
+        self.keys.append((self.name, len(self.keys), *self._suffix))
+        self._tasks.append(task)
         return self.keys[-1]
 
     @property
     def graph(self) -> Any:
         """All of it."""
-        highlevelgraph = needed("dask.highlevelgraph")
-        layer = highlevelgraph.HighLevelGraph.from_collections
-        return layer(self.name, dict(self._graph), dependencies=self._after)
+        make = needed("dask.highlevelgraph").HighLevelGraph.from_collections
+        with needed("dask").annotate(**pins(self._pins, self._pins.values())):
+            return make(self.name, dict(self._graph), dependencies=self._after)
 
     def computed(self) -> list[Any]:
         """Values of the tasks, on this machine."""
-        return _computed(self.keys, self.graph, self.name)
+        shares = self._shares()
+        keys = [self._put("share", home, (_together, *self._of(some))) for home, some in shares]
+        found: list[Any] = [None] * len(self._tasks)
+        for (_, some), values in zip(shares, self._computed(keys), strict=True):
+            for i, value in zip(some, values, strict=True):
+                found[i] = value
+        return found
 
     def held(self) -> list[Any]:
         """The tasks, whose values the workers hold from now on."""
+        self._put_each()
         return list(persisted(*_delayed(self.keys, self.graph, self.name)))
 
+    def held_as_rows(self, chunks: tuple[tuple[int, ...], ...], dtype: Any) -> Any:
+        """An array of Dask, of the values of the tasks, which the workers hold from now on."""
+        self._put_each()
+        return persisted(needed("dask.array").Array(self.graph, self.name, chunks, dtype=dtype))[0]
+
     def merged(self, merge: Callable[..., Any]) -> Any:
-        """The sum of the values, neighbors first, so that it is the same whoever adds up."""
-        level, depth = self.keys, 0
+        """The sum of the values, in one order whoever adds up: see `merging`."""
+        n = len(self._tasks)
+        level = [self._put("part", home, self._part(merge, some)) for home, some in self._shares()]
         while len(level) > 1:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
-            level = [(self.name, "sum", depth, place) for place in range(len(groups))]
-            for key, group in zip(level, groups, strict=True):
-                self._graph[key] = (merge, *group)
-            depth += 1
-        return _computed(level, self.graph, self.name)[0]
+            level = [self._put("sum", None, (joined, merge, n, *group)) for group in groups]
+        return whole(self._computed(level)[0])
+
+    def _part(self, merge: Callable[..., Any], some: Sequence[int]) -> Any:
+        """Sums over some blocks, added up as they come: no more than a few are there at a time."""
+        if len(some) == 1:
+            return alone, some[0], self._tasks[some[0]]
+        half, n = len(some) // 2, len(self._tasks)
+        return joined, merge, n, self._part(merge, some[:half]), self._part(merge, some[half:])
+
+    def _shares(self) -> list[tuple[Home | None, list[int]]]:
+        """Tasks by home; those that have none each for itself."""
+        shares: dict[Any, list[int]] = {}
+        for i, home in enumerate(self._all_homes()):
+            shares.setdefault(i if home is None else home, []).append(i)
+        return [(None if isinstance(home, int) else home, some) for home, some in shares.items()]
+
+    def _all_homes(self) -> Sequence[Home | None]:
+        return [None] * len(self._tasks) if self._homes is None else self._homes
+
+    def _put_each(self) -> None:
+        self._graph.update(zip(self.keys, self._tasks, strict=True))
+        self._pins.update(zip(self.keys, self._all_homes(), strict=True))
+
+    def _put(self, what: str, home: Home | None, task: Any) -> Any:
+        key = (self.name, what, len(self._graph))
+        self._graph[key], self._pins[key] = task, home
+        return key
+
+    def _of(self, some: Sequence[int]) -> list[Any]:
+        return [self._tasks[i] for i in some]
+
+    def _computed(self, keys: Sequence[Any]) -> list[Any]:
+        delayed = _delayed(keys, self.graph, self.name)
+        with telling_what_failed():
+            return list(needed("dask").compute(*delayed, optimize_graph=False))
 
 
 def kept(value: Any, what: str) -> Any:
@@ -123,47 +181,10 @@ def gathered(collection: Any) -> Any:
         return needed("dask").compute(collection)[0]
 
 
-def _computed(keys: Sequence[Any], graph: Any, name: str) -> list[Any]:
-    with telling_what_failed():
-        return list(needed("dask").compute(*_delayed(keys, graph, name), optimize_graph=False))
+def _together(*values: Any) -> tuple[Any, ...]:
+    return values
 
 
 def _delayed(keys: Sequence[Any], graph: Any, name: str) -> list[Any]:
     make = needed("dask.delayed").Delayed
     return [make(key, graph, layer=name) for key in keys]
-
-
-@contextmanager
-def telling_what_failed() -> Iterator[None]:
-    """Say what is wrong with a cluster in words of ours; errors of tasks pass as they are."""
-    # Arrays of the user go to the workers as parts of a graph, so that they can be sent again.
-    # Not before distributed is loaded: with this setting its own would be taken away again.
-    loud = "distributed.admin.large-graph-warning-threshold"
-    quiet = {loud: "1TB"} if "distributed" in sys.modules else {}
-    try:
-        with needed("dask").config.set(quiet):
-            yield
-    except (CancelledError, Exception) as error:
-        told = _in_words(error)
-        if told is None:
-            raise
-        raise ClusterError(told) from error
-
-
-def _in_words(error: BaseException) -> str | None:
-    """What to say of an error of the cluster; None for errors of what was computed there."""
-    is_theirs = type(error).__module__.partition(".")[0] == "distributed"
-    if type(error).__name__ == "KilledWorker":
-        return (
-            "several workers in a row were lost while they worked on the same block, as a rule "
-            "because they were out of memory: give workers more memory (memory_limit of the "
-            f"cluster), or fewer threads each. Dask says: {error}"
-        )
-    if is_theirs or isinstance(error, CancelledError | TimeoutError):
-        return (
-            "the connection to the cluster was lost, or nobody answered in time: look whether its "
-            "scheduler runs, open a new Client and fit again (the model is as it was before); "
-            "distributed.comm.timeouts in Dask's configuration says how long to wait. "
-            f"Dask says: {type(error).__name__}: {error}"
-        )
-    return None

@@ -25,11 +25,11 @@ __all__ = [
     "column_sums",
     "key_block",
     "key_part",
+    "key_pulls",
     "key_slice",
     "local_engine",
     "merged",
     "moment_of",
-    "pull",
     "query_part",
     "query_slice",
     "row_sums",
@@ -93,11 +93,6 @@ def moment_of(sums: ColumnSums) -> NDArray:
     return sums.moment
 
 
-def pull(sums: ColumnSums, keys: NDArray) -> NDArray:
-    """What pairs do to every key of a block."""
-    return sums.total[:, None] * keys - sums.moment
-
-
 def key_block(keys: NDArray, labels: NDArray | None, log_weights: NDArray | None) -> Parcel:
     """Keys that live on a worker, and what was sent there about them."""
     return Parcel(keys=keys, key_labels=labels, key_log_weights=log_weights)
@@ -120,6 +115,12 @@ def column_sums(
         engine = local_engine(job.work, job.tolerance, pairs, 1)
         given = pairs, job.work.law, terms.log_slope, terms.coefficients
         return engine.columns(*given, moments=job.moments)
+
+
+def key_pulls(job: Parcel, queries: Parcel, keys: Parcel, first_key: int, terms: Parcel) -> NDArray:
+    """What some queries do to some keys: c ∘ Z_k - Cᵀ Z_q."""
+    sums = column_sums(job, queries, keys, first_key, terms)
+    return sums.total[:, None] * keys.keys - sums.moment
 
 
 def local_engine(work: Workload, tolerance: float, pairs: Pairs, n_jobs: int | None) -> Engine:
