@@ -27,6 +27,7 @@ from vicinal import (  # noqa: E402
     NeighborhoodComponents,
 )
 from vicinal.nca.learning import NeighborhoodProblem  # noqa: E402
+from vicinal.neighborhood.cluster import sharing  # noqa: E402
 
 # Sockets of processes that were killed are left to the garbage collector.
 pytestmark = [
@@ -186,8 +187,36 @@ def test_who_cannot_compute_there_says_so(client, labeled):
         learn = model.fit if isinstance(model, ModeClustering) else model.partial_fit
         with pytest.warns(UserWarning, match="cannot compute on a cluster"):
             learn(rows)
-    with pytest.raises(ValueError, match="engine='dask'"):
-        DivergenceNeighbors(engine="dask").fit(X)
+
+
+def noted(monkeypatch):
+    """Names of what is shared out, as it goes to the workers."""
+    names, kept = [], sharing.kept
+    monkeypatch.setattr(
+        sharing, "kept", lambda value, what: names.append(what) or kept(value, what)
+    )
+    return names
+
+
+@pytest.mark.parametrize("kind", ["here", "there"])
+def test_the_graph_of_divergences(client, labeled, kind, monkeypatch):
+    """All pairs, and candidates of Gaussians that are made when they are asked for."""
+    monkeypatch.setattr("vicinal.divergence.engines.FEW_PAIRS", 10_000)
+    monkeypatch.setattr("vicinal.inputs.nearest._MANY_TILES", 0)
+    monkeypatch.setattr("vicinal.divergence.local._STORED_NUMBERS", 1000)
+    monkeypatch.setattr("vicinal.divergence.made._MUCH", 0)
+    sent = noted(monkeypatch)
+    X = labeled[0][:600]
+    rows = X if kind == "here" else da.from_array(X, chunks=(170, 5))
+    engine = "dask" if kind == "here" else "auto"
+    for parameters in ({}, {"n_graph_neighbors": 5}, {"n_graph_neighbors": 5, "n_candidates": 20}):
+        expected = DivergenceNeighbors(**parameters).fit_transform(X)
+        found = DivergenceNeighbors(**parameters, engine=engine).fit_transform(rows)
+        if parameters:
+            assert_array_equal(found.indices, expected.indices)
+            found, expected = found.data, expected.data
+        assert_allclose(found, expected, rtol=1e-10)
+    assert set(sent) == {"neighbors", "gaussians", "divergences", "nearest", "candidates"}
 
 
 @pytest.mark.parametrize("recipe", [FULL, STOCHASTIC, RANDOM], ids=["full", "stochastic", "random"])

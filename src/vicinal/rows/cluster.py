@@ -1,7 +1,7 @@
 """Rows of a Dask array that stay on the workers: checked there, and never here as a whole."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from numpy.typing import NDArray
@@ -9,7 +9,12 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from vicinal.fitting.loop import warn_user
 from vicinal.neighborhood.arrays import is_chunked
-from vicinal.neighborhood.cluster.presence import check_cluster, has_cluster, is_worker
+from vicinal.neighborhood.cluster.presence import (
+    asking_workers,
+    check_cluster,
+    has_cluster,
+    is_worker,
+)
 from vicinal.neighborhood.cluster.rows import spread
 from vicinal.neighborhood.cluster.running import ClusterError, Tasks
 from vicinal.neighborhood.devices import data_on
@@ -44,21 +49,30 @@ def stays_there(model: Any, method: str, source: RowSource) -> bool:
 
 
 @contextmanager
-def computing_there(model: Any, method: str, source: RowSource) -> Iterator[None]:
-    """Let workers compute with rows that came from them; warn where a model does not know how."""
-    if not isinstance(source, DaskRows) or is_worker() or not has_cluster():
+def computing_there(model: Any, method: str, source: RowSource | None) -> Iterator[None]:
+    """Let workers compute where they are asked, or rows came from them.
+
+    Where a model does not know how, it is told.
+    """
+    comes_from_there = isinstance(source, DaskRows) and has_cluster() and not is_worker()
+    engine = getattr(model, "engine", "auto")
+    if comes_from_there and not _knows_how(model, method):
+        warn_user(
+            f"{type(model).__name__}.{method} cannot compute on a cluster: all rows of X are "
+            "brought to this machine, which computes alone.",
+            UserWarning,
+        )
+        comes_from_there = False
+    with ExitStack() as around:
+        if engine == "dask" or (comes_from_there and engine in _ENGINES):
+            around.enter_context(asking_workers())
+        if comes_from_there and engine in _ENGINES:
+            around.enter_context(data_on("dask"))
         yield
-        return
-    if method == "fit" and getattr(model, "_computes_on_clusters", False):
-        with data_on("dask") if model.engine in _ENGINES else nullcontext():
-            yield
-        return
-    warn_user(
-        f"{type(model).__name__}.{method} cannot compute on a cluster: all rows of {source.name} "
-        "are brought to this machine, which computes alone.",
-        UserWarning,
-    )
-    yield
+
+
+def _knows_how(model: Any, method: str) -> bool:
+    return method.startswith("fit") and getattr(model, "_computes_on_clusters", False)
 
 
 def spread_source(source: Any) -> Any:

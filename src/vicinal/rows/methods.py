@@ -44,7 +44,8 @@ def learns_from_rows(method: Function) -> Function:
         others, named = _in_memory(others, named)
         _check_limit(self, method.__name__, X if source is None else source)
         if source is None:
-            return method(self, X, *others, **named)
+            with computing_there(self, method.__name__, None):
+                return method(self, X, *others, **named)
         _check_aligned(source, others, named)
         if stays_there(self, method.__name__, source):
             with data_on("dask"):

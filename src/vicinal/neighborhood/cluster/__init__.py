@@ -6,6 +6,7 @@
     tasks.py      what a worker does with a block
     rows.py       rows that live on the workers: taken, mapped, summed, multiplied
     engine.py     both passes
+    sharing.py    work that is no such sum, in parts: searches, comparisons
 
 Whatever is added up is added up in one order: neither the number of workers nor the chunks of the
 user change a bit.
