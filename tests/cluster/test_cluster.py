@@ -22,6 +22,7 @@ psutil = pytest.importorskip("psutil", reason="comes with distributed")
 
 from vicinal import (  # noqa: E402
     DivergenceNeighbors,
+    LatentCoincidence,
     LocalComponents,
     ModeClustering,
     NeighborhoodComponents,
@@ -217,6 +218,21 @@ def test_the_graph_of_divergences(client, labeled, kind, monkeypatch):
             found, expected = found.data, expected.data
         assert_allclose(found, expected, rtol=1e-10)
     assert set(sent) == {"neighbors", "gaussians", "divergences", "nearest", "candidates"}
+
+
+@pytest.mark.parametrize("kind", ["here", "there"])
+def test_pairs_that_labels_make(client, labeled, kind, monkeypatch):
+    monkeypatch.setattr("vicinal.inputs.nearest._MANY_TILES", 0)
+    monkeypatch.setattr("vicinal.coincidence.neighbors._MUCH", 0)
+    X, y = labeled[0][:400], labeled[1][:400]
+    recipe = {"pairs": "impostors", "early_stopping": False, "max_iter": 5}
+    expected = LatentCoincidence(2, **recipe).fit(X, y)
+    sent = noted(monkeypatch)
+    rows = X if kind == "here" else da.from_array(X, chunks=(130, 3))
+    engine = "dask" if kind == "here" else "auto"
+    model = LatentCoincidence(2, **recipe, engine=engine).fit(rows, y)
+    assert set(sent) == {"neighbors", "impostors"}
+    assert_array_equal(model.components_, expected.components_)
 
 
 @pytest.mark.parametrize("recipe", [FULL, STOCHASTIC, RANDOM], ids=["full", "stochastic", "random"])

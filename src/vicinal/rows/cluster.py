@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -26,6 +27,7 @@ __all__ = [
     "check_engine",
     "checked_there",
     "computing_there",
+    "ends_there",
     "some_there",
     "spread_source",
     "stays_there",
@@ -44,7 +46,7 @@ def check_engine(model: Any) -> None:
 def stays_there(model: Any, method: str, source: RowSource) -> bool:
     """Whether a model learns from rows where they are, on the workers of a cluster."""
     knows_how = getattr(model, "_learns_on_clusters", False) and method == "fit"
-    asked = knows_how and model.engine in _ENGINES
+    asked = knows_how and getattr(model, "engine", "auto") in _ENGINES
     return asked and isinstance(source, DaskRows) and has_cluster() and not is_worker()
 
 
@@ -115,6 +117,22 @@ def checked_there(model: Any, X: Any, y: Any, at_least: int) -> tuple[Any, NDArr
     vars(model).pop("feature_names_in_", None)
     model.n_features_in_ = X.shape[1]
     return X, targets
+
+
+def ends_there(X: Any) -> NDArray:
+    """Least and largest value of each column, shape (2, n_columns)."""
+    tasks = Tasks("ends", [X])
+    for i in range(len(X.chunks[0])):
+        tasks.add(_ends, (X.name, i, 0))
+    return np.asarray(tasks.merged(_ends_of_both))
+
+
+def _ends(block: NDArray) -> NDArray:
+    return np.stack([block.min(axis=0), block.max(axis=0)])
+
+
+def _ends_of_both(*ends: NDArray) -> NDArray:
+    return _ends(np.concatenate(ends))
 
 
 def some_there(X: Any, positions: NDArray) -> Any:

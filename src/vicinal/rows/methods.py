@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from vicinal.fitting.progress import stage
 from vicinal.neighborhood.cluster.tasks import answered, task_holding
-from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import block_rows, blocks, n_blocks
 from vicinal.rows.cluster import check_engine, computing_there, spread_source, stays_there
 from vicinal.rows.kinds import is_lazy, labels_of, source_of
@@ -48,7 +47,7 @@ def learns_from_rows(method: Function) -> Function:
                 return method(self, X, *others, **named)
         _check_aligned(source, others, named)
         if stays_there(self, method.__name__, source):
-            with data_on("dask"):
+            with computing_there(self, method.__name__, source):
                 return method(self, spread_source(source), *others, **named)
         limit = bytes_of(getattr(self, "memory_limit", None))
         points = settled(source, limit, type(self).__name__, getattr(self, "verbose", 0))
