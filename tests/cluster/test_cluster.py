@@ -181,13 +181,23 @@ def test_densities(client, labeled):
     assert_array_equal(again.covariance_, model.covariance_)
 
 
-def test_who_cannot_compute_there_says_so(client, labeled):
-    X, _ = labeled
-    rows = da.from_array(X, chunks=(400, 5))
-    for model in (ModeClustering(max_samples=100), LocalComponents(reservoir_size=100)):
-        learn = model.fit if isinstance(model, ModeClustering) else model.partial_fit
-        with pytest.warns(UserWarning, match="cannot compute on a cluster"):
-            learn(rows)
+def test_streams(client, labeled):
+    X, y = labeled
+    expected, model = (nca("auto", batch_size=500, reservoir_size=400) for _ in range(2))
+    expected.partial_fit(X, y)
+    model.partial_fit(da.from_array(X, chunks=(400, 3)), da.from_array(y, chunks=400))
+    assert model.engine_ == "dask"
+    assert_allclose(model.components_, expected.components_, rtol=1e-8)
+
+
+def test_clusters(client, labeled):
+    X = labeled[0] + 9.0 * (labeled[1] == 1)[:, None]
+    density = LocalComponents(covariance="diag", regularization=0.01, max_iter=3)
+    expected = ModeClustering(density, max_samples=500, random_state=0).fit(X)
+    model = ModeClustering(density, max_samples=500, random_state=0)
+    model.fit(da.from_array(X, chunks=(400, 3)))
+    assert expected.n_clusters_ == 2
+    assert_array_equal(model.labels_, expected.labels_)
 
 
 def noted(monkeypatch):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 from vicinal.fitting.progress import say
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.arrays import Array, is_chunked, on_host, picked
-from vicinal.rows.cluster import checked_there, ends_there
+from vicinal.rows.cluster import ends_of, labeled_there
 
 __all__ = ["MOST_ANCHORS", "MOST_IMPOSTORS", "MOST_ROWS", "SamplesRows", "some_of", "some_rows"]
 
@@ -46,17 +46,16 @@ class SamplesRows:
     verbose: int
 
     # Rows of a Dask array stay on the workers, but for those learned from.
-    _learns_on_clusters = _computes_on_clusters = True
+    _learns_where_rows_are = ("fit",)
 
     def _labeled(self, X: Any, y: Any) -> tuple[Array, NDArray]:
         """Rows, which may be on the workers of a cluster, and their labels."""
         if is_chunked(X):
-            points, targets = checked_there(self, X, y, 2)
-            check_units(ends_there(points))
-            return points, targets
-        dtypes = np.float64, np.float32
-        points, targets = validate_data(self, X, y, dtype=dtypes, ensure_min_samples=2)
-        check_units(points)
+            points, targets = labeled_there(self, X, y, 2)
+        else:
+            dtypes = np.float64, np.float32
+            points, targets = validate_data(self, X, y, dtype=dtypes, ensure_min_samples=2)
+        check_units(ends_of(points))
         return points, targets
 
     def _known(

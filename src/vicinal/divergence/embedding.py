@@ -186,7 +186,6 @@ class DivergenceEmbedding(
     """
 
     _map: Any  # what the learner needs for new points
-    _computes_on_clusters = True
 
     def __init__(
         self,

@@ -199,8 +199,6 @@ class DivergenceNeighbors(
     (150, 2)
     """
 
-    _computes_on_clusters = True
-
     def __init__(
         self,
         n_neighbors: int | str = 10,

@@ -43,16 +43,16 @@ def learns_from_rows(method: Function) -> Function:
         others, named = _in_memory(others, named)
         _check_limit(self, method.__name__, X if source is None else source)
         if source is None:
-            with computing_there(self, method.__name__, None):
+            with computing_there(self, None):
                 return method(self, X, *others, **named)
         _check_aligned(source, others, named)
         if stays_there(self, method.__name__, source):
-            with computing_there(self, method.__name__, source):
+            with computing_there(self, source):
                 return method(self, spread_source(source), *others, **named)
         limit = bytes_of(getattr(self, "memory_limit", None))
         points = settled(source, limit, type(self).__name__, getattr(self, "verbose", 0))
         goes_on = method.__name__ == "partial_fit"
-        with _names_of(self, source, goes_on), computing_there(self, method.__name__, source):
+        with _names_of(self, source, goes_on), computing_there(self, source):
             return method(self, points, *others, **named)
 
     return learns  # type: ignore[return-value]

@@ -24,6 +24,7 @@ __all__ = [
     "blocks_from",
     "each_block",
     "gram_of",
+    "joined_rows",
     "picked_rows",
     "pulls_of",
     "sent_in_blocks",
@@ -84,6 +85,11 @@ def pulls_of(columns: HeldColumns, keys: Any) -> Any:
     }
     graph = make.from_collections(name, layer, dependencies=[keys, *columns.held])
     return needed("dask.array").Array(graph, name, keys.chunks, dtype=np.float64)
+
+
+def joined_rows(rows: NDArray, X: Any) -> Any:
+    """Rows of NumPy, and then those on the workers, there in blocks of ours."""
+    return spread(needed("dask.array").concatenate([sent_in_blocks(rows, [len(rows)]), X]))
 
 
 def picked_rows(X: Any, which: slice | NDArray) -> NDArray:

@@ -1,14 +1,16 @@
 """Work in parts that need nothing of each other, as searches do: shared out among the workers."""
 
 from collections.abc import Callable, Generator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
 
 from vicinal.neighborhood.cluster.presence import asks_workers
 from vicinal.neighborhood.cluster.running import Parcel, Tasks, kept
-from vicinal.neighborhood.cluster.tasks import Held, applied
+from vicinal.neighborhood.cluster.tasks import Held, applied, applied_held
 from vicinal.neighborhood.threads import run_in_order
 
-__all__ = ["N_SHARES", "in_order", "shared"]
+__all__ = ["N_SHARES", "in_order", "said_of_blocks", "shared"]
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -61,6 +63,15 @@ def shared(
             tasks.add(_of_each, held.key, Parcel(parts=share))
         for results in tasks.computed():
             yield from results
+
+
+def said_of_blocks(function: Callable[[NDArray], Result], X: Any) -> list[Result]:
+    """What a function says of every block of rows that live on the workers, in their order."""
+    tasks = Tasks("asking", [X])
+    of = tasks.constant("function", Held(function))
+    for i in range(len(X.chunks[0])):
+        tasks.add(applied_held, of, (X.name, i, 0))
+    return tasks.computed()
 
 
 def _in_shares(parts: Sequence[Part]) -> list[list[Part]]:
