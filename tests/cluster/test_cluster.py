@@ -381,8 +381,6 @@ def test_what_is_wrong_is_told_before_any_work(client, labeled):
         nca("dask", **FULL).fit(rows[da.from_array(y, chunks=400) > 0], y)
     with pytest.raises(ValueError, match="y has 1400 values, but X has 1500 rows"):
         nca("dask", **FULL).fit(rows, y[:1400])
-    with pytest.raises(ValueError, match="background=True cannot be learned from rows that stay"):
-        nca("dask", **FULL, kernel="compact", background=True).fit(rows, y)
 
 
 def test_predictions_without_the_cluster(cluster, labeled):
