@@ -22,6 +22,7 @@ psutil = pytest.importorskip("psutil", reason="comes with distributed")
 
 from vicinal import (  # noqa: E402
     DivergenceNeighbors,
+    LatentCoincidence,
     LocalComponents,
     ModeClustering,
     NeighborhoodComponents,
@@ -32,6 +33,7 @@ from vicinal.nca.equations import Objective  # noqa: E402
 from vicinal.nca.learning import Coordinates, NeighborhoodProblem  # noqa: E402
 from vicinal.nca.training_set import TrainingSet  # noqa: E402
 from vicinal.neighborhood import Workload, choose_engine, law_named  # noqa: E402
+from vicinal.neighborhood.cluster import sharing  # noqa: E402
 
 # Sockets of processes that were killed are left to the garbage collector.
 pytestmark = [
@@ -273,15 +275,68 @@ def test_densities(client, labeled):
     assert_array_equal(again.covariance_, model.covariance_)
 
 
-def test_who_cannot_compute_there_says_so(client, labeled):
-    X, _ = labeled
-    rows = da.from_array(X, chunks=(400, 5))
-    for model in (ModeClustering(max_samples=100), LocalComponents(reservoir_size=100)):
-        learn = model.fit if isinstance(model, ModeClustering) else model.partial_fit
-        with pytest.warns(UserWarning, match="cannot compute on a cluster"):
-            learn(rows)
-    with pytest.raises(ValueError, match="engine='dask'"):
-        DivergenceNeighbors(engine="dask").fit(X)
+def test_streams(client, labeled):
+    X, y = labeled
+    expected, model = (nca("auto", batch_size=500, reservoir_size=400) for _ in range(2))
+    expected.partial_fit(X, y)
+    model.partial_fit(da.from_array(X, chunks=(400, 3)), da.from_array(y, chunks=400))
+    assert model.engine_ == "dask"
+    assert_allclose(model.components_, expected.components_, rtol=1e-8)
+
+
+def test_clusters(client, labeled):
+    X = labeled[0] + 9.0 * (labeled[1] == 1)[:, None]
+    density = LocalComponents(covariance="diag", regularization=0.01, max_iter=3)
+    expected = ModeClustering(density, max_samples=500, random_state=0).fit(X)
+    model = ModeClustering(density, max_samples=500, random_state=0)
+    model.fit(da.from_array(X, chunks=(400, 3)))
+    assert expected.n_clusters_ == 2
+    assert_array_equal(model.labels_, expected.labels_)
+
+
+def noted(monkeypatch):
+    """Names of what is shared out, as it goes to the workers."""
+    names, kept = [], sharing.kept
+    monkeypatch.setattr(
+        sharing, "kept", lambda value, what: names.append(what) or kept(value, what)
+    )
+    return names
+
+
+@pytest.mark.parametrize("kind", ["here", "there"])
+def test_the_graph_of_divergences(client, labeled, kind, monkeypatch):
+    """All pairs, and candidates of Gaussians that are made when they are asked for."""
+    monkeypatch.setattr("vicinal.divergence.engines.FEW_PAIRS", 10_000)
+    monkeypatch.setattr("vicinal.inputs.nearest._MANY_TILES", 0)
+    monkeypatch.setattr("vicinal.divergence.local._STORED_NUMBERS", 1000)
+    monkeypatch.setattr("vicinal.divergence.made._MUCH", 0)
+    sent = noted(monkeypatch)
+    X = labeled[0][:600]
+    rows = X if kind == "here" else da.from_array(X, chunks=(170, 5))
+    engine = "dask" if kind == "here" else "auto"
+    for parameters in ({}, {"n_graph_neighbors": 5}, {"n_graph_neighbors": 5, "n_candidates": 20}):
+        expected = DivergenceNeighbors(**parameters).fit_transform(X)
+        found = DivergenceNeighbors(**parameters, engine=engine).fit_transform(rows)
+        if parameters:
+            assert_array_equal(found.indices, expected.indices)
+            found, expected = found.data, expected.data
+        assert_allclose(found, expected, rtol=1e-10)
+    assert set(sent) == {"neighbors", "gaussians", "divergences", "nearest", "candidates"}
+
+
+@pytest.mark.parametrize("kind", ["here", "there"])
+def test_pairs_that_labels_make(client, labeled, kind, monkeypatch):
+    monkeypatch.setattr("vicinal.inputs.nearest._MANY_TILES", 0)
+    monkeypatch.setattr("vicinal.coincidence.neighbors._MUCH", 0)
+    X, y = labeled[0][:400], labeled[1][:400]
+    recipe = {"pairs": "impostors", "early_stopping": False, "max_iter": 5}
+    expected = LatentCoincidence(2, **recipe).fit(X, y)
+    sent = noted(monkeypatch)
+    rows = X if kind == "here" else da.from_array(X, chunks=(130, 3))
+    engine = "dask" if kind == "here" else "auto"
+    model = LatentCoincidence(2, **recipe, engine=engine).fit(rows, y)
+    assert set(sent) == {"neighbors", "impostors"}
+    assert_array_equal(model.components_, expected.components_)
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
@@ -420,8 +475,6 @@ def test_what_is_wrong_is_told_before_any_work(client, labeled):
         nca("dask", **FULL).fit(rows[da.from_array(y, chunks=400) > 0], y)
     with pytest.raises(ValueError, match="y has 1400 values, but X has 1500 rows"):
         nca("dask", **FULL).fit(rows, y[:1400])
-    with pytest.raises(ValueError, match="background=True cannot be learned from rows that stay"):
-        nca("dask", **FULL, kernel="compact", background=True).fit(rows, y)
 
 
 def test_predictions_without_the_cluster(cluster, labeled):

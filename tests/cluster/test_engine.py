@@ -143,3 +143,32 @@ def test_without_a_cluster_it_is_refused():
         pytest.raises(ValueError, match=r"dask.distributed.Client\(\)"),
     ):
         choose_engine("dask", Workload(10, 10, 2))
+
+
+def test_a_worker_uses_its_own_gpu(monkeypatch):
+    """By what the worker has: here tasks find a GPU, and the machine that asks them finds none."""
+    from vicinal.neighborhood import engine as choosing
+    from vicinal.neighborhood.blocked import BlockedEngine
+    from vicinal.neighborhood.cluster.presence import is_worker
+
+    used = []
+
+    class Gpu(BlockedEngine):
+        name = "cuda"
+
+        def rows(self, *args, **kwargs):
+            used.append(is_worker())
+            return super().rows(*args, **kwargs)
+
+    monkeypatch.setattr(choosing, "has_gpu", is_worker)
+    monkeypatch.setattr(choosing, "GPU_WORK", 0)
+    monkeypatch.setitem(choosing.ENGINES, "cuda", lambda work, tolerance, n_jobs: Gpu())
+    pairs = Pairs.among(np.random.default_rng(0).normal(size=(700, 2)))
+    law = law_named("gaussian")
+    expected = choosing.choose_engine("auto", Workload(700, 700, 2))[0].rows(pairs, law)
+    assert not used
+    engine_of(few_pairs=10**9).rows(pairs, law)  # on this machine
+    assert not used
+    found = engine_of(size=300).rows(pairs, law)
+    assert used == [True] * 3
+    assert_allclose(found.finish().log_mass, expected.finish().log_mass, rtol=1e-12)

@@ -49,6 +49,21 @@ RECIPES = {
     "subsample": {"batching": "subsample", "batch_size": 200, "max_iter": 5, "regularization": 0.1},
     "held back": {"batching": "full", "early_stopping": True, "max_iter": 5},
     "compact": {"kernel": "compact", "batching": "full", "max_iter": 4, "regularization": 0.01},
+    "background": {
+        "kernel": "compact",
+        "background": True,
+        "batching": "full",
+        "max_iter": 4,
+        "regularization": 0.01,
+    },
+    "background, stochastic": {
+        "kernel": "compact",
+        "background": 0.1,
+        "batching": "stochastic",
+        "batch_size": 60,
+        "max_iter": 4,
+        "regularization": 0.01,
+    },
     "annealed": {"annealing": True, "batching": "full", "max_iter": 4, "regularization": 0.01},
 }
 

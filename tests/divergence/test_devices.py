@@ -373,7 +373,7 @@ def test_without_a_device(monkeypatch):
     model = DivergenceNeighbors(engine="cuda")
     fitted = DivergenceNeighbors(engine="cuda").fit(X)
     monkeypatch.setattr("vicinal.neighborhood.gpu.is_usable", lambda: False)
-    monkeypatch.setattr("vicinal.divergence.neighbors.is_usable", lambda: False)
+    monkeypatch.setattr("vicinal.divergence.engines.is_usable", lambda: False)
     for ask in (model.fit, DivergenceEmbedding(engine="cuda").fit):
         with pytest.raises(ValueError, match='engine="cuda" found no CUDA device: use engine="au'):
             ask(X)

@@ -22,7 +22,7 @@ from vicinal.coincidence.equations import (
     log_likelihood,
 )
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
-from vicinal.coincidence.sample import SamplesRows, some_rows
+from vicinal.coincidence.sample import SamplesRows
 from vicinal.coincidence.starts import STARTS, frame_of, latent_start
 from vicinal.fitting import Reason, run
 from vicinal.fitting.checkpoints import cut_short
@@ -33,8 +33,10 @@ from vicinal.inputs.features import Features, moments
 from vicinal.inputs.pairs import split_pairs
 from vicinal.inputs.span import check_components, check_width, span_of
 from vicinal.inputs.tensors import answers_in_kind
-from vicinal.inputs.units import check_projection, check_units
+from vicinal.inputs.units import check_projection
 from vicinal.neighborhood import log_shares, times
+from vicinal.neighborhood.arrays import Array, is_chunked
+from vicinal.neighborhood.cluster.rows import summed_over
 from vicinal.neighborhood.pair_list import PairList
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
@@ -165,25 +167,20 @@ class CoincidenceClassifier(
         -------
         self : CoincidenceClassifier
         """
-        points, targets = validate_data(
-            self, X, y, dtype=(np.float64, np.float32), ensure_min_samples=2
-        )
-        check_units(points)
+        points, targets = self._labeled(X, y)
         self._check_parameters(points.shape[1])
         self.classes_, labels = check_classes(targets)
         with self._checkpointed("fit", X=points, y=targets):
             return self._learn(points, targets, labels, self._generator())
 
     def _learn(
-        self, points: NDArray, targets: NDArray, labels: NDArray, rng: np.random.Generator
+        self, points: Array, targets: NDArray, labels: NDArray, rng: np.random.Generator
     ) -> "CoincidenceClassifier":
         """All of a fit that takes long."""
-        center = points.mean(axis=0, dtype=np.float64)
+        center = _center(points)
         means = _means(points, center, labels, len(self.classes_))
-        rows = some_rows(labels, rng)
-        if rows is not None:
-            points, labels = points[rows], labels[rows]
-        centered = points - center
+        known, labels = self._known(points, labels, rng)
+        centered = known - center
         basis = span_of(centered)
         if basis is not None:
             centered, means = times(centered, basis.T), means @ basis.T
@@ -418,6 +415,17 @@ class _ClassFit:
     interrupted: bool
 
 
-def _means(points: NDArray, center: NDArray, labels: NDArray, n_classes: int) -> NDArray:
+def _center(points: Array) -> NDArray:
+    """The mean of all rows."""
+    if not is_chunked(points):
+        return np.asarray(points.mean(axis=0, dtype=np.float64))
+    return summed_over(_total, points) / len(points)
+
+
+def _total(block: NDArray) -> NDArray:
+    return np.asarray(block.sum(axis=0, dtype=np.float64))
+
+
+def _means(points: Array, center: NDArray, labels: NDArray, n_classes: int) -> NDArray:
     """Means of the classes, less that of all, a block of rows at a time."""
     return moments(Features(points, center, 1.0), labels, n_classes).means

@@ -16,7 +16,7 @@ from vicinal.coincidence.given import GivenPairs, PairsFit
 from vicinal.coincidence.learning import SOLVERS
 from vicinal.coincidence.neighbors import LabeledPoints
 from vicinal.coincidence.pair_classifier import PairClassifierMixin, even_distance
-from vicinal.coincidence.sample import SamplesRows, some_rows
+from vicinal.coincidence.sample import SamplesRows
 from vicinal.coincidence.scales import LocalScales
 from vicinal.coincidence.starts import check_init
 from vicinal.coincidence.ways import Task
@@ -36,12 +36,15 @@ from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
 from vicinal.metric import LinearMapMixin
 from vicinal.neighborhood import times
+from vicinal.neighborhood.arrays import Array
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.rows.methods import learns_from_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["LatentCoincidence"]
+
+ENGINES = ("auto", "dask")
 
 
 class LatentCoincidence(
@@ -109,6 +112,11 @@ class LatentCoincidence(
     validation_fraction : float, default=0.2
         Share of the rows, or pairs, held back. Rows are held back in turn, up to five
         times, until there are 1000; of more than 5000 rows some are tried only.
+    engine : {"auto", "dask"}, default="auto"
+        Who looks for neighbors, which make the pairs of labels. "auto": this machine; for an
+        array of Dask, of which no more than the rows that are learned from come here, the
+        workers of the cluster whose client is open. "dask" (extra `dask`): they look in any
+        case, where that takes seconds. Updates are made here; pairs do not depend on it.
     checkpoint : path-like, optional
         File in which `fit` writes down, every few seconds, what it has found so far. A fit
         that is killed, or interrupted, and called again with the same data and parameters goes
@@ -230,6 +238,7 @@ class LatentCoincidence(
         tol: float = 1e-8,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.2,
+        engine: str = "auto",
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -245,6 +254,7 @@ class LatentCoincidence(
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.engine = engine
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -267,10 +277,7 @@ class LatentCoincidence(
         -------
         self : LatentCoincidence
         """
-        points, targets = validate_data(
-            self, X, y, dtype=(np.float64, np.float32), ensure_min_samples=2
-        )
-        check_units(points)
+        points, targets = self._labeled(X, y)
         self._check_parameters(points.shape[1])
         self._forget("validation_score_", "classes_", "scales_", "anchors_")
         classes, labels = check_classes(targets)
@@ -279,11 +286,10 @@ class LatentCoincidence(
         self.classes_ = classes
         return self
 
-    def _learn_labels(self, points: NDArray, targets: NDArray, labels: NDArray) -> None:
+    def _learn_labels(self, points: Array, targets: NDArray, labels: NDArray) -> None:
         """All of `fit` that takes long."""
         rng = self._generator()
-        rows = some_rows(labels, rng)
-        known, labels = (points, labels) if rows is None else (points[rows], labels[rows])
+        known, labels = self._known(points, labels, rng)
         table = self._table(known)
         fit = LabelsFit(LabeledPoints(table.X, labels), self._task(table, rng), *self._rest(rng))
         self._say_what_is_left_out(len(known), len(points))
@@ -349,7 +355,7 @@ class LatentCoincidence(
         n_components = self.n_components or table.X.shape[1]
         return Task(n_components, self.n_targets, table.basis, int(rng.integers(2**31)))
 
-    def _listeners(self, X: NDArray, y: NDArray | None, table: "_Table") -> Listen:
+    def _listeners(self, X: Array, y: NDArray | None, table: "_Table") -> Listen:
         """From a fit that is about to begin to scikit-learn's callbacks."""
 
         def listen(begun: Begun) -> ScikitLearnCallbacks:
@@ -424,6 +430,7 @@ class LatentCoincidence(
         check_choice("scale", self.scale, ("auto", "shared", "local"))
         check_init(self.init)
         check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_choice("engine", self.engine, ENGINES)
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
         check_flag("early_stopping", self.early_stopping, ("auto",))

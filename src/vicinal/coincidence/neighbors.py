@@ -1,6 +1,7 @@
 """Which pairs labels make (section 3.2): targets and impostors, found in blocks, never n × n."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,12 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicinal.inputs.nearest import nearest, squared_distances
-from vicinal.neighborhood.threads import current_n_threads, run_in_order
+from vicinal.neighborhood.cluster.sharing import in_order
+from vicinal.neighborhood.threads import current_n_threads
 
 __all__ = ["LabeledPairs", "LabeledPoints", "labeled_pairs"]
 
 # Side of a tile of squared distances.
 _TILE = 1024
+
+# Multiplications from which on workers of a cluster, where they are asked, look for impostors:
+# seconds of a core.
+_MUCH = 30_000_000_000
 
 # Matrix products err: distances this much larger, relative to the squared norms, are looked at
 # before differences decide.
@@ -124,35 +130,64 @@ def _nearest(X: NDArray, queries: NDArray, keys: NDArray, k: int, tell: Tell) ->
     return first[real], keys[found[real]], squared[real]
 
 
-def _impostors(points: LabeledPoints, radii: NDArray, tell: Tell) -> _Found:
-    """Points of another class strictly nearer than the last target."""
-    X = points.X.astype(np.float64, copy=False)
-    centered = X - X.mean(axis=0)
-    norms = np.einsum("nd,nd->n", centered, centered)
-    # |x - x'|² ≤ r  ⇔  2 x·x' - |x'|² ≥ |x|² - r: one product gives the left side.
-    keys = np.column_stack([centered, norms]).T
-    least = norms - radii - _SLACK * (norms.max() + norms)
+@dataclass(frozen=True)
+class _ImpostorSearch:
+    """All that it takes to find the impostors of some anchors.
 
-    def of_some(rows: NDArray) -> _Found:
-        queries = np.column_stack([2.0 * centered[rows], -np.ones(len(rows))])
+    Attributes
+    ----------
+    points : LabeledPoints
+    radii : ndarray of shape (n,)
+        Squared distance of the last target of each point.
+    center : ndarray of shape (D,)
+    norms : ndarray of shape (n,)
+        Squared, about the center.
+    """
+
+    points: LabeledPoints
+    radii: NDArray
+    center: NDArray
+    norms: NDArray
+
+    @classmethod
+    def within(cls, points: LabeledPoints, radii: NDArray) -> "_ImpostorSearch":
+        """The search for whoever is nearer than these radii."""
+        center = points.X.mean(axis=0, dtype=np.float64)
+        centered = points.X - center
+        return cls(points, radii, center, np.einsum("nd,nd->n", centered, centered))
+
+    def of(self, rows: NDArray) -> _Found:
+        """Points of another class strictly nearer than the last target of some anchors."""
+        X, most = self.points.X, self.points.most_impostors
+        # |x - x'|² ≤ r  ⇔  2 x·x' - |x'|² ≥ |x|² - r: one product gives the left side.
+        least = self.norms - self.radii - _SLACK * (self.norms.max() + self.norms)
+        queries = np.column_stack([2.0 * (X[rows] - self.center), -np.ones(len(rows))])
         found = []
         for columns in _slices(len(X)):
-            near = queries @ keys[:, columns] >= least[rows, None]
+            keys = np.column_stack([X[columns] - self.center, self.norms[columns]])
+            near = queries @ keys.T >= least[rows, None]
             i, j = np.divmod(np.flatnonzero(near), near.shape[1])  # faster than nonzero
-            i, j = rows[i], j + columns.start
-            others = points.labels[i] != points.labels[j]
-            i, j = i[others], j[others]
-            squared = squared_distances(X, i, j)
-            strictly = squared < radii[i]
-            found.append(
-                _fewer((i[strictly], j[strictly], squared[strictly]), points.most_impostors)
-            )
-        return _fewer(_joined(found), points.most_impostors)
+            found.append(_fewer(self._strictly(rows[i], j + columns.start), most))
+        return _fewer(_joined(found), most)
 
+    def _strictly(self, i: NDArray, j: NDArray) -> _Found:
+        """Those of some pairs that are of two classes and near enough, by differences."""
+        others = self.points.labels[i] != self.points.labels[j]
+        i, j = i[others], j[others]
+        squared = squared_distances(self.points.X, i, j)
+        strictly = squared < self.radii[i]
+        return i[strictly], j[strictly], squared[strictly]
+
+
+def _impostors(points: LabeledPoints, radii: NDArray, tell: Tell) -> _Found:
+    """Points of another class strictly nearer than the last target."""
+    search = _ImpostorSearch.within(points, radii)
     parts, found = [points.asked[part] for part in _slices(points.n_anchors)], []
-    for rows, some in zip(parts, run_in_order(of_some, parts, current_n_threads()), strict=True):
-        found.append(some)
-        tell(len(rows))
+    is_much = points.n_anchors * points.X.size >= _MUCH
+    with closing(in_order(search.of, parts, current_n_threads(), is_much, "impostors")) as searches:
+        for rows, some in zip(parts, searches, strict=True):
+            found.append(some)
+            tell(len(rows))
     return _joined(found)
 
 

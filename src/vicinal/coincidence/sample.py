@@ -1,9 +1,15 @@
 """Tables too large to learn from all of their rows: a sample of them, and of those with pairs."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
 from vicinal.fitting.progress import say
+from vicinal.inputs.units import check_units
+from vicinal.neighborhood.arrays import Array, is_chunked, on_host, picked
+from vicinal.rows.cluster import ends_of, labeled_there
 
 __all__ = ["MOST_ANCHORS", "MOST_IMPOSTORS", "MOST_ROWS", "SamplesRows", "some_of", "some_rows"]
 
@@ -38,6 +44,27 @@ class SamplesRows:
     """An estimator that learns from a sample of the rows where there are many."""
 
     verbose: int
+
+    # Rows of a Dask array stay on the workers, but for those learned from.
+    _learns_where_rows_are = ("fit",)
+
+    def _labeled(self, X: Any, y: Any) -> tuple[Array, NDArray]:
+        """Rows, which may be on the workers of a cluster, and their labels."""
+        if is_chunked(X):
+            points, targets = labeled_there(self, X, y, 2)
+        else:
+            dtypes = np.float64, np.float32
+            points, targets = validate_data(self, X, y, dtype=dtypes, ensure_min_samples=2)
+        check_units(ends_of(points))
+        return points, targets
+
+    def _known(
+        self, points: Array, labels: NDArray, rng: np.random.Generator
+    ) -> tuple[NDArray, NDArray]:
+        """Rows to learn from, on this machine, and their labels."""
+        rows = some_rows(labels, rng)
+        known = on_host(points if rows is None else picked(points, rows))
+        return known, labels if rows is None else labels[rows]
 
     def _say_what_is_left_out(self, n_used: int, n_rows: int) -> None:
         if n_used < n_rows:

@@ -1,7 +1,8 @@
 """Divergences of all pairs of Gaussians, of given pairs, or of the nearest of each.
 
 Tiles of Gaussians go to threads, or to a GPU (`places.py`), and a `Divergence` computes each of
-them (`computer.py`). No pair is ever computed from its d × d matrices.
+them (`computer.py`). No pair is ever computed from its d × d matrices. Workers of a cluster get
+shares of the pairs (`cluster.py`), and do the same with them.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -25,6 +26,7 @@ from vicinal.divergence.cutting import (
     smallest,
     tiles,
 )
+from vicinal.divergence.engines import is_for_workers
 from vicinal.divergence.gaussians import LocalGaussians, Tell
 from vicinal.divergence.made import Gaussians
 from vicinal.divergence.places import choose_place
@@ -65,21 +67,8 @@ class Comparison(PairComputer):
         Pairs of the same `first` should stand together. Where Q is None they need not: each is
         computed once however often it comes, and that of a point with itself is exactly 0.
         """
-        here, ready, values = self._placed(len(first)), self._ready(P, Q), np.empty(len(first))
-        P, Q, *_ = ready
-
-        def has_room(part: slice) -> bool:
-            if ready.within:
-                return P.is_stored or n_distinct(len(P), first[part], second[part]) <= _most_made(P)
-            sides = ((P, first), (Q, second))
-            return all(
-                G.is_stored or n_distinct(len(G), at[part]) <= _most_made(G) for G, at in sides
-            )
-
-        with stage(here.place.told, len(first), self.verbose) as tell:
-            for part in halved(slices(len(first), _PIECE_PAIRS), has_room):
-                told = in_shares(tell, part.stop - part.start)
-                values[part] = here._values_of_pairs(ready, first[part], second[part], told)
+        ready = self._ready(P, Q)
+        values = self._placed(len(first))._given_values(ready, first, second)
         return self._finished(values, ready.unit)
 
     def nearest(
@@ -105,18 +94,8 @@ class Comparison(PairComputer):
         Groups stand together and begin at `starts`. Never all pairs at once.
         """
         ready = self._ready(P, Q)
-        here, P, Q = self._placed(self._n_pairs(ready)), ready.P, ready.Q
         groups = [slice(*ends) for ends in neighboring([*starts, len(Q)])]
-
-        def search(rows: slice) -> tuple[NDArray, NDArray, NDArray]:
-            block = here._block(P[rows], Q)
-            lowest = block.min(axis=0)
-            second = np.array([group.start + lowest[group].argmin() for group in groups])
-            return rows.start + block[:, second].argmin(axis=0), second, lowest[second]
-
-        tasks = slices(len(P), here._rows(P, Q))
-        with stage("edges between components", len(tasks), self.verbose) as tell:
-            found = here._run(search, tasks, tell)
+        found = self._placed(self._n_pairs(ready))._shortest(ready, groups)
         first, second, values = (np.stack(part) for part in zip(*found, strict=True))
         best = values.argmin(axis=0), np.arange(len(groups))
         return first[best], second[best]
@@ -143,9 +122,35 @@ class Comparison(PairComputer):
             np.fill_diagonal(out, 0.0)
         return out
 
+    def _given_values(self, ready: Ready, first: NDArray, second: NDArray) -> NDArray:
+        """Values of given pairs, some at a time."""
+        P, Q, values = ready.P, ready.Q, np.empty(len(first))
+
+        def has_room(part: slice) -> bool:
+            if ready.within:
+                return P.is_stored or n_distinct(len(P), first[part], second[part]) <= _most_made(P)
+            sides = ((P, first), (Q, second))
+            return all(
+                G.is_stored or n_distinct(len(G), at[part]) <= _most_made(G) for G, at in sides
+            )
+
+        with stage(self.place.told, len(first), self.verbose) as tell:
+            for part in halved(slices(len(first), _PIECE_PAIRS), has_room):
+                told = in_shares(tell, part.stop - part.start)
+                values[part] = self._values_of_pairs(ready, first[part], second[part], told)
+        return values
+
     def _nearest_of_all(self, ready: Ready, k: int) -> tuple[NDArray, NDArray]:
         P, Q, within, _ = ready
-        mirrored, side = within and self.divergence.symmetric, self.side(P)
+        mirrored = within and self.divergence.symmetric
+        return self._nearest_in(ready, k, tiles(len(P), len(Q), self.side(P), mirrored))
+
+    def _nearest_in(
+        self, ready: Ready, k: int, every: Sequence[tuple[slice, slice]]
+    ) -> tuple[NDArray, NDArray]:
+        """The nearest in given tiles, which may be some of all; places left are infinitely far."""
+        P, Q, within, _ = ready
+        mirrored = within and self.divergence.symmetric
         found = np.full((len(P), k), len(Q), dtype=np.intp), np.full((len(P), k), np.inf)
 
         def compare(tile: tuple[slice, slice]) -> list[tuple[slice, NDArray, NDArray]]:
@@ -159,7 +164,6 @@ class Comparison(PairComputer):
                 sides.append((columns, rows, block.T))
             return [(mine, *smallest(values, k, others.start)) for mine, others, values in sides]
 
-        every = tiles(len(P), len(Q), side, mirrored)
         with (
             stage(self.place.told, len(every), self.verbose) as tell,
             closing(self._results(compare, every)) as results,
@@ -176,11 +180,35 @@ class Comparison(PairComputer):
         values = np.empty((len(ready.P), k))
         with stage(self.place.told, len(ready.P), self.verbose) as tell:
             for rows in self._pieces(ready, among):
-                first = np.repeat(rows, among.shape[1])
                 told = in_shares(tell, len(rows))
-                found = self._values_of_pairs(ready, first, among[rows].ravel(), told)
-                nearest[rows], values[rows] = best(among[rows], found.reshape(len(rows), -1), k)
+                nearest[rows], values[rows] = self._nearest_of_some(
+                    ready, k, rows, among[rows], told
+                )
         return nearest, values
+
+    def _nearest_of_some(
+        self, ready: Ready, k: int, rows: NDArray, among: NDArray, tell: Tell
+    ) -> tuple[NDArray, NDArray]:
+        """The nearest of some points, each among the positions in its row."""
+        first = np.repeat(rows, among.shape[1])
+        found = self._values_of_pairs(ready, first, among.ravel(), tell)
+        return best(among, found.reshape(among.shape), k)
+
+    def _shortest(
+        self, ready: Ready, groups: Sequence[slice]
+    ) -> list[tuple[NDArray, NDArray, NDArray]]:
+        """Of some P at a time the shortest way to every group of Q: ends, and values."""
+        P, Q = ready.P, ready.Q
+
+        def search(rows: slice) -> tuple[NDArray, NDArray, NDArray]:
+            block = self._block(P[rows], Q)
+            lowest = block.min(axis=0)
+            second = np.array([group.start + lowest[group].argmin() for group in groups])
+            return rows.start + block[:, second].argmin(axis=0), second, lowest[second]
+
+        tasks = slices(len(P), self._rows(P, Q))
+        with stage("edges between components", len(tasks), self.verbose) as tell:
+            return self._run(search, tasks, tell)
 
     def _pieces(self, ready: Ready, among: NDArray) -> Iterator[NDArray]:
         """Rows to be compared at a time: not more pairs, and Gaussians made, than have room."""
@@ -266,8 +294,13 @@ class Comparison(PairComputer):
 
     def _placed(self, n_pairs: int) -> "Comparison":
         """The comparison of so many pairs where it pays, or is asked for."""
-        place = choose_place(self.engine, self.divergence, n_pairs)
-        return replace(self, place=place, engine="auto" if place.in_batches else self.engine)
+        if is_for_workers(self.engine, n_pairs):
+            from vicinal.divergence.cluster import SpreadComparison
+
+            return SpreadComparison(self.divergence, verbose=self.verbose, n_pairs=n_pairs)
+        engine = "auto" if self.engine == "dask" else self.engine
+        place = choose_place(engine, self.divergence, n_pairs)
+        return replace(self, place=place, engine="auto" if place.in_batches else engine)
 
     def _n_pairs(self, ready: Ready) -> int:
         """Of all pairs those that are computed."""

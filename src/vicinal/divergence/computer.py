@@ -16,9 +16,7 @@ from vicinal.divergence.places import HOST, Place
 from vicinal.neighborhood import namespace
 from vicinal.neighborhood.arrays import Array, on_host, placed_like
 
-__all__ = ["ENGINES", "PairComputer"]
-
-ENGINES = ("auto", "dense", "low-rank", "cuda")
+__all__ = ["PairComputer"]
 
 # Features up to which Gaussians are compared in all dimensions: a pair takes a minute there.
 _MOST_FEATURES = 4000
@@ -31,8 +29,9 @@ class PairComputer:
     Attributes
     ----------
     divergence : Divergence
-    engine : {"auto", "dense", "low-rank", "cuda"}
-        "auto": whichever costs less, on a GPU ("cuda") as on the CPU.
+    engine : {"auto", "dense", "low-rank", "cuda", "dask"}
+        "auto": whichever costs less, on a GPU ("cuda") as on the CPU. "dask": the same, by the
+        workers of a cluster.
     n_jobs : int or None
     verbose : int
     place : Place

@@ -20,6 +20,7 @@ __all__ = [
     "slices",
     "smallest",
     "tiles",
+    "tiles_in",
 ]
 
 
@@ -93,6 +94,20 @@ def tiles(n: int, n_others: int, side: int, mirrored: bool) -> list[tuple[slice,
         for columns in slices(n_others, side)
         if not mirrored or columns.start >= rows.start
     ]
+
+
+def tiles_in(square: tuple[slice, slice], side: int, mirrored: bool) -> list[tuple[slice, slice]]:
+    """Rows and columns of the tiles of a square; see `tiles`."""
+    rows, columns = square
+    size = rows.stop - rows.start, columns.stop - columns.start
+    return [
+        (_moved(some, rows.start), _moved(others, columns.start))
+        for some, others in tiles(*size, side, mirrored and rows == columns)
+    ]
+
+
+def _moved(part: slice, start: int) -> slice:
+    return slice(start + part.start, start + part.stop)
 
 
 def slices(n: int, step: int) -> list[slice]:

@@ -119,7 +119,7 @@ class DivergenceEmbedding(
     method_params : dict, optional
         Further parameters of scikit-learn's TSNE or of umap.UMAP.
     search : {"auto", "exact", "approximate"}, default="auto"
-    engine : {"auto", "dense", "low-rank", "cuda"}, default="auto"
+    engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, optional
     verbose : int, default=0

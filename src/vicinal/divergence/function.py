@@ -8,13 +8,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
 from vicinal.divergence.comparison import Comparison
-from vicinal.divergence.computer import ENGINES
 from vicinal.divergence.divergences import divergence_named
+from vicinal.divergence.engines import check_engine
 from vicinal.divergence.limits import check_room, in_precision
 from vicinal.divergence.local import LocalModel
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.divergence.space import check_all_pairs, without_shapes
-from vicinal.inputs.checks import check_choice
 from vicinal.inputs.pairs import check_positions
 from vicinal.inputs.tensors import function_in_kind
 from vicinal.inputs.units import check_units
@@ -86,7 +85,7 @@ def pairwise(
     gamma : "auto" or float, default="auto"
     divergence : str, default="jeffreys"
     covariance : str, default="ridge"
-    engine : {"auto", "dense", "low-rank", "cuda"}, default="auto"
+    engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
         These as for `DivergenceNeighbors`.
     n_jobs : int, optional
 
@@ -141,7 +140,7 @@ def paired(
     gamma : "auto" or float, default="auto"
     divergence : str, default="jeffreys"
     covariance : str, default="ridge"
-    engine : {"auto", "dense", "low-rank", "cuda"}, default="auto"
+    engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
         These as for `DivergenceNeighbors`.
     n_jobs : int, optional
 
@@ -159,7 +158,7 @@ def paired(
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2)
     check_units(points)
     first, second = check_positions(pairs, len(points)).T
-    check_choice("engine", engine, ENGINES)
+    check_engine(engine)
     comparison = Comparison(divergence_named(divergence), engine, n_jobs)
     model = LocalModel(n_neighbors, covariance=covariance, gamma=gamma, n_jobs=n_jobs)
     model.check(len(points))

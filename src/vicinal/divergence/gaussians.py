@@ -20,14 +20,13 @@ from vicinal.neighborhood.threads import (
 
 __all__ = [
     "KINDS",
+    "GaussianMaker",
     "LocalGaussians",
     "Neighborhoods",
     "Tell",
     "are_twins",
     "check_definite",
     "fit_gaussians",
-    "gathered",
-    "gaussians_in_parts",
     "may_be_twins",
     "relative_to",
 ]
@@ -131,7 +130,7 @@ class LocalGaussians:
         """Whether `vectors` are no eigenvectors."""
         return self.diagonal is not None
 
-    def part(self, rows: NDArray) -> "LocalGaussians":
+    def part(self, rows: slice | NDArray) -> "LocalGaussians":
         """Those of some points."""
         return self[rows]
 
@@ -212,38 +211,66 @@ def fit_gaussians(
 
     The mean is the query itself, not that of its neighborhood (section 2.1).
     """
-    n_threads = effective_n_threads(n_jobs)
-    parts, made = gaussians_in_parts(X, queries, neighborhoods, kind, gamma, n_threads, tell)
+    make = GaussianMaker(X, queries, neighborhoods, kind, gamma)
     with one_library_thread():
-        gaussians = gathered(made, parts, len(queries))
+        gaussians = make.all(effective_n_threads(n_jobs), tell)
     ends = np.stack([gaussians.least_variances(), gaussians.largest_variances()])
     check_definite(ends, X.shape[1], kind, gamma)
     return gaussians
 
 
-def gaussians_in_parts(
-    X: NDArray,
-    queries: NDArray,
-    neighborhoods: Neighborhoods,
-    kind: str,
-    gamma: float | Relative,
-    n_threads: int,
-    tell: Tell = lambda more: None,
-) -> tuple[list[slice], Iterator[LocalGaussians]]:
-    """Slices of queries, and their Gaussians."""
-    parts = list(_blocks(len(queries), neighborhoods.positions.shape[1] * X.shape[1]))
+class GaussianMaker(NamedTuple):
+    """What it takes to make Gaussians around queries, some at a time.
 
-    def fit_part(rows: slice) -> LocalGaussians:
-        near = neighborhoods.of(rows)
-        return _fit_part(X, queries[rows].astype(np.float64), near, kind, gamma)
+    Attributes
+    ----------
+    X, queries : ndarray of shape (n, d) and (n_queries, d)
+    neighborhoods : Neighborhoods
+        Of the queries: rows of X.
+    kind : str
+    gamma : float or Relative
+    """
 
-    def every() -> Iterator[LocalGaussians]:
-        with closing(run_in_order(fit_part, parts, n_threads)) as results:
-            for made in results:
-                yield made
-                tell(len(made))
+    X: NDArray
+    queries: NDArray
+    neighborhoods: Neighborhoods
+    kind: str
+    gamma: float | Relative
 
-    return parts, every()
+    @property
+    def parts(self) -> list[slice]:
+        """Queries whose Gaussians are made at a time."""
+        return list(_blocks(len(self.queries), self._width))
+
+    @property
+    def n_numbers(self) -> int:
+        """Of all neighborhoods."""
+        return len(self.queries) * self._width
+
+    @property
+    def _width(self) -> int:
+        return int(self.neighborhoods.positions.shape[1] * self.X.shape[1])
+
+    def of(self, rows: slice) -> LocalGaussians:
+        """Gaussians of some queries."""
+        near, queries = self.neighborhoods.of(rows), self.queries[rows].astype(np.float64)
+        return _fit_part(self.X, queries, near, self.kind, self.gamma)
+
+    def ends_of(self, rows: slice) -> NDArray:
+        """Least and largest eigenvalues of some queries' covariances, shape (2, n)."""
+        made = self.of(rows)
+        return np.stack([made.least_variances(), made.largest_variances()])
+
+    def all(self, n_threads: int, tell: Tell = lambda more: None) -> LocalGaussians:
+        """Gaussians of all queries."""
+
+        def every() -> Iterator[LocalGaussians]:
+            with closing(run_in_order(self.of, self.parts, n_threads)) as results:
+                for made in results:
+                    yield made
+                    tell(len(made))
+
+        return _gathered(every(), self.parts, len(self.queries))
 
 
 def relative_to(X: NDArray, near: Neighborhoods) -> Relative:
@@ -313,7 +340,7 @@ def check_definite(ends: NDArray, n_features: int, kind: str, gamma: float | Rel
         )
 
 
-def gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> LocalGaussians:
+def _gathered(found: Iterable[LocalGaussians], parts: list[slice], n: int) -> LocalGaussians:
     """All parts in arrays of n rows, filled as they come: never held twice."""
     whole: dict[str, Any] = {}
     for part, rows in zip(found, parts, strict=True):

@@ -1,5 +1,6 @@
 """Gaussians of very many points, whose directions have no room: made when they are asked for."""
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -8,14 +9,14 @@ from numpy.typing import NDArray
 
 from vicinal.divergence.covariance import Relative
 from vicinal.divergence.gaussians import (
+    GaussianMaker,
     LocalGaussians,
     Neighborhoods,
     Tell,
     check_definite,
-    gathered,
-    gaussians_in_parts,
 )
 from vicinal.divergence.limits import check_room
+from vicinal.neighborhood.cluster.sharing import in_order
 from vicinal.neighborhood.threads import (
     current_n_threads,
     effective_n_threads,
@@ -23,6 +24,9 @@ from vicinal.neighborhood.threads import (
 )
 
 __all__ = ["Gaussians", "MadeGaussians", "at_positions", "make_gaussians"]
+
+# Numbers of neighborhoods from which on workers of a cluster, where they are asked, try them.
+_MUCH = 30_000_000
 
 
 class Gaussians(Protocol):
@@ -57,7 +61,7 @@ class Gaussians(Protocol):
     def __getitem__(self, rows: slice | NDArray) -> "LocalGaussians":
         """Those of some points."""
 
-    def part(self, rows: NDArray) -> "Gaussians":
+    def part(self, rows: slice | NDArray) -> "Gaussians":
         """Those of some points, in the same way."""
 
     def box(self) -> tuple[NDArray, NDArray]:
@@ -141,13 +145,11 @@ class MadeGaussians:
     def __getitem__(self, rows: slice | NDArray) -> LocalGaussians:
         near = Neighborhoods(self.positions, self.counts).of(rows)
         asked = self.centers[rows]
-        parts, made = gaussians_in_parts(
-            self.X, asked, near, self.kind, self.gamma, current_n_threads()
-        )
+        make = GaussianMaker(self.X, asked, near, self.kind, self.gamma)
         with one_library_thread():
-            return gathered(made, parts, len(asked)).in_units_of(self.unit)
+            return make.all(current_n_threads()).in_units_of(self.unit)
 
-    def part(self, rows: NDArray) -> "MadeGaussians":
+    def part(self, rows: slice | NDArray) -> "MadeGaussians":
         """Those of some points, made when they are asked for."""
         names = ("centers", "positions", "counts", "least", "largest")
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
@@ -217,11 +219,15 @@ def make_gaussians(
 ) -> MadeGaussians:
     """Gaussians as `fit_gaussians` makes them, none of which is kept: all are tried once."""
     ends = np.empty((2, len(queries)))
-    n_threads = effective_n_threads(n_jobs)
-    parts, made = gaussians_in_parts(X, queries, neighborhoods, kind, gamma, n_threads, tell)
-    with one_library_thread():
-        for rows, part in zip(parts, made, strict=True):
-            ends[:, rows] = part.least_variances(), part.largest_variances()
+    make = GaussianMaker(X, queries, neighborhoods, kind, gamma)
+    n_threads, is_much = effective_n_threads(n_jobs), make.n_numbers >= _MUCH
+    with (
+        one_library_thread(),
+        closing(in_order(make.ends_of, make.parts, n_threads, is_much, "gaussians")) as found,
+    ):
+        for rows, some in zip(make.parts, found, strict=True):
+            ends[:, rows] = some
+            tell(some.shape[1])
     check_definite(ends, X.shape[1], kind, gamma)
     positions = neighborhoods.positions.astype(np.int32, copy=False)
     return MadeGaussians(X, queries, positions, neighborhoods.counts, kind, gamma, *ends)

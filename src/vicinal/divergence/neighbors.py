@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from vicinal.divergence.comparison import Comparison
-from vicinal.divergence.computer import ENGINES
 from vicinal.divergence.covariance import Relative
 from vicinal.divergence.divergences import divergence_named
+from vicinal.divergence.engines import check_engine, engine_here
 from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.growth import growing_size, reach
 from vicinal.divergence.labels import neighborhoods_in_classes
@@ -29,13 +29,11 @@ from vicinal.divergence.space import (
     check_all_pairs,
     without_shapes,
 )
-from vicinal.fitting.loop import warn_user
 from vicinal.fitting.support import as_it_was
 from vicinal.inputs.checks import check_choice, check_count, check_flag
 from vicinal.inputs.nearest import nearest
 from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
-from vicinal.neighborhood.gpu import device_for_cuda, is_usable
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.rows.methods import learns_from_rows
@@ -123,13 +121,17 @@ class DivergenceNeighbors(
         only, a few hundredths of all, and finds 0.9 and more of the nearest where
         data have a shape; of noise in many dimensions it finds few. "auto": exact up
         to 50 000 points (or as many pairs of new and training points).
-    engine : {"auto", "dense", "low-rank", "cuda"}, default="auto"
+    engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
         "dense", "low-rank": on the CPU, pairs are compared in all dimensions, or in
         those that their neighborhoods span. "cuda": on a GPU (extra `gpu`), in
         batches; neighborhoods and their Gaussians are made on the CPU. "auto":
         whichever of the first two costs less, on a GPU if tensors are there, or if
-        there is one and at least ten million pairs are compared. All in double
-        precision: the numbers are the same but for rounding.
+        there is one and at least ten million pairs are compared. "dask" (extra `dask`):
+        more than a million pairs are compared, and long searches for neighbors made, by
+        the workers of a cluster, for whose client is open; each as by "auto". It is what
+        "auto" chooses for an array of Dask; the points are brought to this machine,
+        and go to every worker. All in double precision: the numbers are the same but for
+        rounding.
     n_jobs : int, optional
         Number of threads. None: all cores.
     verbose : int, default=0
@@ -428,8 +430,7 @@ class DivergenceNeighbors(
         divergence_named(self.divergence)
         self._check_size()
         _local_model(self.get_params(deep=False) | {"n_neighbors": 1}, self).check(n_samples)
-        if check_choice("engine", self.engine, ENGINES) == "cuda":
-            device_for_cuda()  # or says what is missing
+        check_engine(self.engine)
         check_flag("square_root", self.square_root)
         others = " (number of other points)"
         k, c = self.n_graph_neighbors, self.n_candidates
@@ -497,25 +498,13 @@ def space_of(model: DivergenceNeighbors, given: Divergences | None = None) -> Sp
         local,
         Comparison(
             divergence_named(params["divergence"]),
-            _engine_here(params["engine"]),
+            engine_here(params["engine"]),
             model.n_jobs,
             model.verbose,
         ),
         params["n_graph_neighbors"],
         params["n_candidates"],
     )
-
-
-def _engine_here(name: str) -> str:
-    """The engine of a fit, for new points: a GPU only where there is one."""
-    if name != "cuda" or is_usable():
-        return name
-    warn_user(
-        "The model was fitted with engine='cuda', and there is no CUDA device here: divergences "
-        "are computed on the CPU.",
-        UserWarning,
-    )
-    return "auto"
 
 
 def _local_model(params: dict[str, Any], model: DivergenceNeighbors) -> LocalModel:

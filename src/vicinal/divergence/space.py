@@ -1,5 +1,6 @@
 """Points with their Gaussians, and all that can be asked about divergences between them."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
@@ -21,6 +22,7 @@ from vicinal.divergence.limits import check_room
 from vicinal.divergence.local import LocalModel
 from vicinal.divergence.made import Gaussians
 from vicinal.inputs.units import check_reach
+from vicinal.neighborhood.cluster.presence import asking_workers
 
 __all__ = ["DivergenceSpace", "Divergences", "Space", "check_all_pairs", "without_shapes"]
 
@@ -103,9 +105,14 @@ class DivergenceSpace:
         In a graph a row has the k + 1 nearest, as many as those of the space have with themselves.
         """
         check_reach(points)
-        k, c = self.n_graph_neighbors, self.n_candidates
-        if k is None:
+        if self.n_graph_neighbors is None:
             check_all_pairs(len(points), len(self.points))
+        asks = self.comparison.engine == "dask"
+        with asking_workers() if asks else nullcontext():
+            return self._divergences_of(points)
+
+    def _divergences_of(self, points: NDArray) -> Divergences:
+        k, c = self.n_graph_neighbors, self.n_candidates
         if self.comparison.divergence.shapes:
             new = self.local.around(self.points, points, sparse=c is not None)
         else:

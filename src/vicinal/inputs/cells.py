@@ -8,13 +8,15 @@ result depends neither on threads nor on chance.
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.neighborhood.threads import current_n_threads, effective_n_threads, run_in_order
+from vicinal.neighborhood.cluster.sharing import in_order
+from vicinal.neighborhood.threads import current_n_threads, effective_n_threads
 
 __all__ = ["in_cells", "nearly_nearest"]
 
@@ -29,6 +31,9 @@ _REPRESENTATIVES, _VOTERS, _VOTES = 8, 64, 20
 
 # Keys that are looked through: this share of all, and never fewer than that.
 _SHARE, _LEAST = 0.03, 10_000
+
+# Numbers of keys looked at from which on workers of a cluster, where they are asked, look: seconds.
+_MUCH = 5_000_000_000
 
 # Numbers of keys copied at a time.
 _CHUNK_NUMBERS = 200_000
@@ -116,17 +121,24 @@ def nearly_nearest(
     asked = cells if queries is None else _in_cells_of(search, _single(queries, *units))
     found = np.empty((len(asked.points), k), dtype=np.int32)
 
-    def look(cell: int) -> int:
-        places = slice(*asked.starts[cell : cell + 2])
-        own = np.arange(places.start, places.stop) if queries is None else None
-        found[asked.rows[places]] = cells.rows[_look(search, asked.points[places], own, k)]
-        return places.stop - places.start
-
+    # Workers get what it knows: not `found`, nor who is told.
+    look = partial(_look_from, search, None if queries is None else asked, k)
     n_threads = current_n_threads() if n_jobs is None else effective_n_threads(n_jobs)
-    with closing(run_in_order(look, range(len(asked)), n_threads)) as looks:
-        for more in looks:
-            tell(more)
+    is_much = len(found) * search.n_looked * keys.shape[1] >= _MUCH
+    every = range(len(asked))
+    with closing(in_order(look, every, n_threads, is_much, "neighbors")) as looks:
+        for cell, near in zip(every, looks, strict=True):
+            found[asked.rows[slice(*asked.starts[cell : cell + 2])]] = near
+            tell(len(near))
     return found
+
+
+def _look_from(search: _Search, asked: _Cells | None, k: int, cell: int) -> NDArray:
+    """Nearly the k nearest of the queries of a cell; without queries, of the keys of one."""
+    cells = search.keys if asked is None else asked
+    places = slice(*cells.starts[cell : cell + 2])
+    own = np.arange(places.start, places.stop) if asked is None else None
+    return search.keys.rows[_look(search, cells.points[places], own, k)]
 
 
 # ------------------------------------------------------------------------------------- the search

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import joblib
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from vicinal.compiling.libraries import importing
+from vicinal.neighborhood.cluster.blocks import slices_of
+from vicinal.neighborhood.cluster.presence import asks_workers
+from vicinal.neighborhood.cluster.sharing import shared
 from vicinal.neighborhood.threads import current_n_threads, effective_n_threads, run_in_order
 
 __all__ = [
@@ -43,6 +47,9 @@ _BLOCK_NUMBERS = 8_000_000
 # Multiplications in a tile of queries, which is worth a thread; of a query, where scikit-learn has
 # trees; and the least queries that products of matrices are fast for.
 _TILE_WORK, _TREE_WORK, _LEAST_QUERIES = 200_000_000, 100_000, 128
+
+# Tiles from which on workers of a cluster, where they are asked, search: seconds of a core.
+_MANY_TILES = 32
 
 # Dimensions above which scikit-learn looks at all keys.
 _MOST_TREE_DIMENSIONS = 15
@@ -83,6 +90,8 @@ def nearest(
     """
     own = np.full(len(queries), -1) if own is None else own
     k = min(k, len(keys))
+    if _is_for_workers(keys, queries):
+        return _found_there(keys, queries, k, own, tell)
     positions, squared = (
         np.empty((len(queries), k), dtype=np.intp),
         np.full((len(queries), k), np.inf),
@@ -124,6 +133,38 @@ def nearest(
             break
         wanted = min(_GROWTH * wanted, len(keys))
     return positions, squared
+
+
+def _is_for_workers(keys: NDArray, queries: NDArray) -> bool:
+    """Whether workers of a cluster are asked, and the search is worth it."""
+    many = _MANY_TILES * _queries_per_tile(*keys.shape)
+    return asks_workers() and len(queries) >= many
+
+
+def _found_there(
+    keys: NDArray,
+    queries: NDArray,
+    k: int,
+    own: NDArray,
+    tell: Callable[[int], None] | None,
+) -> Nearest:
+    """The k nearest keys, by the workers of a cluster: each has some queries, and all keys."""
+    shape = len(queries), k
+    positions, squared = np.empty(shape, dtype=np.intp), np.empty(shape)
+    work = partial(_nearest_of_some, keys, None if queries is keys else queries, k, own)
+    blocks = slices_of(len(queries))
+    for rows, found in zip(blocks, shared(work, blocks, "neighbors"), strict=True):
+        positions[rows], squared[rows] = found
+        if tell is not None:
+            tell(rows.stop - rows.start)
+    return positions, squared
+
+
+def _nearest_of_some(
+    keys: NDArray, queries: NDArray | None, k: int, own: NDArray, rows: slice
+) -> Nearest:
+    asked = keys if queries is None else queries
+    return nearest(keys, asked[rows], k, own[rows])
 
 
 def search(index: NearestNeighbors, queries: NDArray, k: int) -> tuple[NDArray, NDArray]:

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from vicinal.neighborhood.arrays import Array, as_number, namespace, ones, picked
+from vicinal.neighborhood.arrays import Array, as_number, joined, namespace, ones, picked
 
 __all__ = ["LabeledPoints", "WeightedPoints"]
 
@@ -68,7 +68,7 @@ class WeightedPoints:
         weights = None
         if self.weights is not None or others.weights is not None:
             weights = np.concatenate([self.counts, others.counts])
-        return replace(self, X=np.concatenate([self.X, others.X]), weights=weights)
+        return replace(self, X=joined(self.X, others.X), weights=weights)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from vicinal.local_components.learning import Penalty
 from vicinal.local_components.mixture.checks import check_mixture
 from vicinal.local_components.settings import LocalSettings
 from vicinal.neighborhood import GAUSSIAN, GAUSSIAN_MIXTURES, Law, law_named
+from vicinal.rows.cluster import ends_of
 
 __all__ = [
     "COVARIANCES",
@@ -128,7 +129,7 @@ def check_columns(settings: LocalSettings, points: WeightedPoints, penalty: Pena
     chosen = penalty.units is not None  # in units of the columns, which all have some then
     if chosen or penalty.global_ > 0 or (penalty.local > 0 and settings.gaussian is None):
         return
-    spreads = np.ptp(points.X, axis=0)
+    spreads = np.ptp(ends_of(points.X), axis=0)
     narrowest = int(spreads.argmin())
     name = column_name(settings, narrowest)
     if spreads[narrowest] == 0:
@@ -140,7 +141,7 @@ def check_penalty(settings: LocalSettings, penalty: Penalty, points: WeightedPoi
     """Refuse kernels so wide beside the data that nothing is left of it."""
     if penalty.units is not None:  # a share of the variances of the columns
         return
-    largest = float(np.square(np.ptp(points.X, axis=0).max(), dtype=np.float64))
+    largest = float(np.square(np.ptp(ends_of(points.X), axis=0).max(), dtype=np.float64))
     if max(penalty.global_, penalty.local) > _MOST_PENALTY * (largest or 1.0):
         raise ValueError(
             f"regularization={settings.regularization!r} is a variance more than {_MOST_PENALTY:g} "

@@ -16,8 +16,11 @@ from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_projection
 from vicinal.local_components.estimator import LocalComponents
 from vicinal.local_components.modes import SIGNIFICANCE, Modes
+from vicinal.neighborhood.arrays import Array, is_chunked, picked
+from vicinal.neighborhood.cluster.sharing import said_of_blocks
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.cluster import rows_there
 from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
@@ -35,8 +38,9 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
     Parameters
     ----------
     density : LocalComponents, optional
-        The density to climb; a copy is fitted. None: ``LocalComponents(gaussian="search")``,
-        whose kernels vary in those directions only that do not look Gaussian.
+        The density to climb; a copy is fitted, and its `engine` climbs. None:
+        ``LocalComponents(gaussian="search")``, whose kernels vary in those directions only
+        that do not look Gaussian.
         ``LocalComponents(n_mixture="auto")``, a mixture, takes longer, and tells more clusters
         apart that are no curves (see Notes). ``covariance="local"`` can be climbed, too.
     significance : float, default=2.5
@@ -137,6 +141,9 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
     density_: LocalComponents
     _modes: Modes
 
+    # Rows of a Dask array stay on the workers, but for those that climb.
+    _learns_where_rows_are = ("fit",)
+
     def __init__(
         self,
         density: LocalComponents | None = None,
@@ -176,24 +183,30 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         -------
         self : ModeClustering
         """
-        rows = validate_data(self, X, dtype=(np.float64, np.float32))
+        if is_chunked(X):
+            rows = rows_there(self, X, at_least=1)
+        else:
+            rows = validate_data(self, X, dtype=(np.float64, np.float32))
         self._check_parameters()
         weights = check_weights(sample_weight, rows)
         with self._checkpointed("fit", X=rows, sample_weight=weights):
             self._learn(X, rows, weights, self._generator())
         self.cluster_centers_ = self._modes.centers
         self.n_clusters_ = len(self.cluster_centers_)
-        self.labels_ = self._modes.labels_of(rows)
+        if is_chunked(rows):
+            self.labels_ = np.concatenate(said_of_blocks(self._modes.labels_of, rows))
+        else:
+            self.labels_ = self._modes.labels_of(rows)
         return self
 
     def _learn(
-        self, X: ArrayLike, rows: NDArray, weights: NDArray | None, rng: np.random.Generator
+        self, X: ArrayLike, rows: Array, weights: NDArray | None, rng: np.random.Generator
     ) -> None:
         """All of a fit that takes long: that of the density, and the climbing."""
         some = self._some(len(rows), weights, rng)
         of_some = None if weights is None else weights[some]
         named = hasattr(self, "feature_names_in_")  # messages of the density name columns
-        learned = _safe_indexing(X, some) if named else rows[some]
+        learned = _safe_indexing(X, some) if named else picked(rows, some)
         density = self._unfitted_density(rng)
         with lent():
             self.density_ = density.fit(learned, sample_weight=of_some)

@@ -44,8 +44,10 @@ from vicinal.local_components.per_point import PerPointDensity
 from vicinal.local_components.plan import Plan, mean_leave_one_out, plain_penalty
 from vicinal.local_components.stream import Stream
 from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fit
+from vicinal.neighborhood.arrays import is_chunked
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.cluster import ends_of, rows_there, some_there
 from vicinal.rows.memory import Need
 from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
@@ -345,7 +347,8 @@ class LocalComponents(
     """
 
     # With rows of a Dask array workers compute; as centers of kernels they are held here.
-    _computes_on_clusters = True
+    # Rows of a Dask array stay on the workers in a stream; a fit needs all of them.
+    _learns_where_rows_are = ("partial_fit",)
 
     _density: Density
     _penalty: Penalty
@@ -588,16 +591,19 @@ class LocalComponents(
         self, X: ArrayLike, sample_weight: ArrayLike | None, at_least: int, reset: bool
     ) -> WeightedPoints:
         """Points and weights; rows of weight 0 are as good as absent."""
-        rows = validate_data(
-            self, X, dtype=(np.float64, np.float32), ensure_min_samples=at_least, reset=reset
-        )
+        if is_chunked(X):
+            rows = rows_there(self, X, at_least, reset)
+        else:
+            dtypes = np.float64, np.float32
+            rows = validate_data(self, X, dtype=dtypes, ensure_min_samples=at_least, reset=reset)
         check_parameters(self, rows.shape[1])
         if matrix_width(self, *rows.shape) > MOST_COLUMNS:
             check_width(rows.shape[1], "LocalComponents learns", ", or set covariance='diag'")
-        check_units(rows)
+        check_units(ends_of(rows))
         weights = check_weights(sample_weight, rows)
         if weights is not None and not weights.all():
-            rows, weights = rows[weights > 0], weights[weights > 0]
+            positive = np.flatnonzero(weights)
+            rows, weights = some_there(rows, positive), weights[positive]
         return WeightedPoints(rows, weights)
 
     def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:

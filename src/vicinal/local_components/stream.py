@@ -16,6 +16,7 @@ from vicinal.local_components.selection import MOST_POINTS, choose_penalty
 from vicinal.local_components.shapes import KernelShape
 from vicinal.local_components.trials import Trials, row_folds
 from vicinal.neighborhood import Engine
+from vicinal.neighborhood.arrays import on_host
 
 __all__ = ["MOST_TO_CHOOSE_FROM", "Stream"]
 
@@ -104,8 +105,8 @@ class Stream:
 
     def _settle(self, points: WeightedPoints, engine: Engine) -> None:
         """Choose the penalty by folds of some points, and learn from them by exact EM."""
-        many = points.some(MOST_TO_CHOOSE_FROM, self.rng)  # they may be in a file
-        some = distinct_points(many)[0].some(MOST_POINTS, self.rng)
+        many = points.some(MOST_TO_CHOOSE_FROM, self.rng)  # they may be in a file, or elsewhere
+        some = distinct_points(many.at(on_host(many.X)))[0].some(MOST_POINTS, self.rng)
         trials = Trials(row_folds(some), self.form, False, False, engine)
         self.penalty = choose_penalty(Columns.of(some, self.form), trials).penalty
         if len(some) == 1:

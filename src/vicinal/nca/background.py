@@ -9,8 +9,16 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from vicinal.inputs.features import Features, Moments, class_covariances
-from vicinal.neighborhood import namespace, times
-from vicinal.neighborhood.arrays import Array, beside, in_dtype_of, is_numpy, on_host, placed_like
+from vicinal.neighborhood import gram, namespace, times
+from vicinal.neighborhood.arrays import (
+    Array,
+    beside,
+    in_dtype_of,
+    is_chunked,
+    is_numpy,
+    on_host,
+    placed_like,
+)
 
 __all__ = ["ClassGaussians"]
 
@@ -59,8 +67,8 @@ class ClassGaussians:
 
     def log_densities(self, A: Array, X: Array) -> Array:
         """log N(A x | A μ_c, A Σ_c Aᵀ) (4.22), shape (n, n_classes)."""
-        xp, Z, A = namespace(X), times(X, in_dtype_of(X, A.T)), on_host(A)
-        columns = []
+        Z, A = _mapped(X, A), on_host(A)
+        xp, columns = namespace(Z), []
         for mean, covariance in zip(self.means, self.covariances, strict=True):
             L = np.linalg.cholesky(_projected(A, covariance))
             solve = partial(solve_triangular, L, lower=True)
@@ -71,7 +79,7 @@ class ClassGaussians:
 
     def gradient(self, A: Array, X: Array, responsibility: Array) -> Array:
         """Σ_ic T_ic ∂ log N(A x_i | c) / ∂A (4.23) for T of shape (n, n_classes)."""
-        Z, A = times(X, in_dtype_of(X, A.T)), on_host(A)
+        Z, A = _mapped(X, A), on_host(A)
         total: Array = 0.0
         for mean, covariance, T in zip(self.means, self.covariances, responsibility.T, strict=True):
             solve = partial(cho_solve, cho_factor(_projected(A, covariance), lower=True))
@@ -80,8 +88,15 @@ class ClassGaussians:
             inner = TV @ V.T - T.sum() * placed_like(solve(np.eye(len(A))), V)
             total = total + inner @ placed_like(A @ covariance, V)
             moved = TV.sum(axis=1)[:, None] * placed_like(mean, V)
-            total = total + (moved - in_dtype_of(X, TV) @ X)
+            pulls = gram(TV.T, X) if is_chunked(X) else in_dtype_of(X, TV) @ X
+            total = total + (moved - pulls)
         return total
+
+
+def _mapped(X: Array, A: Array) -> Array:
+    """A x, shape (n, d), where the points are; of points on a cluster, on the host."""
+    Z = times(X, in_dtype_of(X, A.T))
+    return on_host(Z) if is_chunked(Z) else Z
 
 
 def _solved(solve: Callable[[NDArray], NDArray], points: Array) -> Array:

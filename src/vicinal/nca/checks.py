@@ -18,7 +18,6 @@ from vicinal.nca.annealing import ORDERS
 from vicinal.nca.criteria import CRITERIA, Criterion
 from vicinal.nca.settings import NeighborhoodSettings
 from vicinal.neighborhood import LAWS, Law, law_named
-from vicinal.neighborhood.arrays import is_chunked
 
 __all__ = ["check_combination", "check_members", "check_parameters", "check_streaming"]
 
@@ -44,12 +43,6 @@ def check_parameters(settings: NeighborhoodSettings, X: NDArray) -> None:
     _check_numbers(settings)
     check_flag("early_stopping", settings.early_stopping, ("auto",))
     _check_components(settings, X)
-    if is_chunked(X) and settings.background is not False:
-        raise ValueError(
-            f"background={settings.background!r} cannot be learned from rows that stay on a "
-            "cluster: pass X as an array in memory (with engine='dask', workers compute all the "
-            "same), or set background=False."
-        )
     _check_annealing(settings, X.shape[1])
 
 

@@ -40,7 +40,7 @@ from vicinal.neighborhood import Engine, Workload, choose_engine, engine_of_a_fi
 from vicinal.neighborhood.arrays import is_chunked, on_host
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
-from vicinal.rows.cluster import checked_there, some_there
+from vicinal.rows.cluster import labeled_there, some_there
 from vicinal.rows.memory import Need
 from vicinal.rows.methods import answers_in_blocks, learns_from_rows, scores_rows
 from vicinal.state import SavedStateMixin
@@ -309,8 +309,8 @@ class NeighborhoodComponents(
 
     components_: NDArray
 
-    # Rows of a Dask array may stay on the workers; others are computed with there.
-    _learns_on_clusters = _computes_on_clusters = True
+    # Rows of a Dask array stay on the workers.
+    _learns_where_rows_are = ("fit", "partial_fit")
 
     def __init__(
         self,
@@ -558,7 +558,7 @@ class NeighborhoodComponents(
     ) -> tuple[NDArray, NDArray, NDArray | None]:
         """Points, targets and weights; rows of weight 0 are as good as absent."""
         if is_chunked(X):
-            points, targets = checked_there(self, X, y, at_least)
+            points, targets = labeled_there(self, X, y, at_least, reset)
         else:
             dtypes = np.float64, np.float32
             points, targets = validate_data(

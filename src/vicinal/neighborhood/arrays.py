@@ -19,6 +19,7 @@ __all__ = [
     "in_dtype_of",
     "is_chunked",
     "is_numpy",
+    "joined",
     "namespace",
     "new_zeros",
     "on_host",
@@ -68,6 +69,15 @@ def picked(X: Array, which: Array | slice) -> Array:
     from vicinal.neighborhood.cluster.rows import picked_rows
 
     return picked_rows(X, which)
+
+
+def joined(rows: NDArray, others: Array) -> Array:
+    """Rows and then the others; on the workers, where these are there."""
+    if not is_chunked(others):
+        return np.concatenate([rows, others])
+    from vicinal.neighborhood.cluster.rows import joined_rows
+
+    return joined_rows(rows, others)
 
 
 def namespace(*arrays: Array) -> ModuleType:
@@ -143,7 +153,7 @@ def positions(reference: Array) -> Array:
 
 def ones(reference: Array) -> Array:
     """A one for each row of an array, in its precision on its device; NumPy's in float64."""
-    if is_numpy(reference):
+    if sums_are_here(reference):
         return np.ones(len(reference))
     xp = namespace(reference)
     return xp.ones(len(reference), dtype=reference.dtype, device=reference.device)

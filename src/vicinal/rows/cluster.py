@@ -1,17 +1,23 @@
 """Rows of a Dask array that stay on the workers: checked there, and never here as a whole."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from vicinal.fitting.loop import warn_user
-from vicinal.neighborhood.arrays import is_chunked
-from vicinal.neighborhood.cluster.presence import check_cluster, has_cluster, is_worker
+from vicinal.neighborhood.arrays import Array, is_chunked
+from vicinal.neighborhood.cluster.presence import (
+    asking_workers,
+    check_cluster,
+    has_cluster,
+    is_worker,
+)
 from vicinal.neighborhood.cluster.rows import spread, tasks_on
 from vicinal.neighborhood.cluster.running import ClusterError
+from vicinal.neighborhood.cluster.sharing import said_of_blocks
 from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import not_finite
 from vicinal.rows.chunked import DaskRows
@@ -19,8 +25,10 @@ from vicinal.rows.source import RowSource
 
 __all__ = [
     "check_engine",
-    "checked_there",
     "computing_there",
+    "ends_of",
+    "labeled_there",
+    "rows_there",
     "some_there",
     "spread_source",
     "stays_there",
@@ -32,33 +40,41 @@ _ENGINES = ("auto", "dask")
 
 def check_engine(model: Any) -> None:
     """Refuse a cluster that is asked for and not there, before any work."""
-    if getattr(model, "engine", None) == "dask" and not is_worker():
+    if _engine_of(model) == "dask" and not is_worker():
         check_cluster()
 
 
 def stays_there(model: Any, method: str, source: RowSource) -> bool:
     """Whether a model learns from rows where they are, on the workers of a cluster."""
-    knows_how = getattr(model, "_learns_on_clusters", False) and method == "fit"
-    asked = knows_how and model.engine in _ENGINES
-    return asked and isinstance(source, DaskRows) and has_cluster() and not is_worker()
+    return _comes_from_there(model, source) and method in _learns_where_rows_are(model)
 
 
 @contextmanager
-def computing_there(model: Any, method: str, source: RowSource) -> Iterator[None]:
-    """Let workers compute with rows that came from them; warn where a model does not know how."""
-    if not isinstance(source, DaskRows) or is_worker() or not has_cluster():
+def computing_there(model: Any, source: RowSource | None) -> Iterator[None]:
+    """Let workers compute where they are asked by name, or rows came from them."""
+    comes_from_there = _comes_from_there(model, source)
+    with ExitStack() as around:
+        if comes_from_there or _engine_of(model) == "dask":
+            around.enter_context(asking_workers())
+        if comes_from_there:
+            around.enter_context(data_on("dask"))
         yield
-        return
-    if method == "fit" and getattr(model, "_computes_on_clusters", False):
-        with data_on("dask") if model.engine in _ENGINES else nullcontext():
-            yield
-        return
-    warn_user(
-        f"{type(model).__name__}.{method} cannot compute on a cluster: all rows of {source.name} "
-        "are brought to this machine, which computes alone.",
-        UserWarning,
-    )
-    yield
+
+
+def _comes_from_there(model: Any, source: RowSource | None) -> bool:
+    """Whether rows come from a cluster, and nobody asks for an engine of this machine."""
+    is_there = isinstance(source, DaskRows) and has_cluster() and not is_worker()
+    return is_there and _engine_of(model) in _ENGINES
+
+
+def _engine_of(model: Any) -> str:
+    """What a model was told to compute with; some have nothing to choose."""
+    return str(getattr(model, "engine", "auto"))
+
+
+def _learns_where_rows_are(model: Any) -> tuple[str, ...]:
+    """Methods of a model that need all rows on no machine; others get them here."""
+    return getattr(model, "_learns_where_rows_are", ())
 
 
 def spread_source(source: Any) -> Any:
@@ -92,15 +108,39 @@ def _what_is_wrong(block: NDArray, name: str, start: int, size: int) -> str | No
     return not_finite(name, None, block, start)
 
 
-def checked_there(model: Any, X: Any, y: Any, at_least: int) -> tuple[Any, NDArray]:
-    """Rows and labels that belong to each other; the number of columns is noted."""
+def labeled_there(
+    model: Any, X: Any, y: Any, at_least: int, reset: bool = True
+) -> tuple[Any, NDArray]:
+    """Rows and labels that belong to each other; see `rows_there`."""
     targets = column_or_1d(y, warn=True)
     check_consistent_length(X, targets)
+    return rows_there(model, X, at_least, reset), targets
+
+
+def rows_there(model: Any, X: Any, at_least: int, reset: bool = True) -> Any:
+    """Rows on the workers, as many as are needed; the number of columns is noted, or compared."""
     if len(X) < at_least:
         raise ValueError(f"X has {len(X)} rows: at least {at_least} are needed.")
-    vars(model).pop("feature_names_in_", None)
-    model.n_features_in_ = X.shape[1]
-    return X, targets
+    if reset:
+        vars(model).pop("feature_names_in_", None)
+        model.n_features_in_ = X.shape[1]
+    elif X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting "
+            f"{model.n_features_in_} features as input."
+        )
+    return X
+
+
+def ends_of(X: Array) -> NDArray:
+    """Least and largest value of each column, shape (2, n_columns)."""
+    if not is_chunked(X):
+        return _ends(X)
+    return _ends(np.concatenate(said_of_blocks(_ends, X)))
+
+
+def _ends(rows: NDArray) -> NDArray:
+    return np.stack([rows.min(axis=0), rows.max(axis=0)])
 
 
 def some_there(X: Any, positions: NDArray) -> Any:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from vicinal.fitting.progress import stage
 from vicinal.neighborhood.cluster.tasks import answered, task_holding
-from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import block_rows, blocks, n_blocks
 from vicinal.rows.cluster import check_engine, computing_there, spread_source, stays_there
 from vicinal.rows.kinds import is_lazy, labels_of, source_of
@@ -44,15 +43,16 @@ def learns_from_rows(method: Function) -> Function:
         others, named = _in_memory(others, named)
         _check_limit(self, method.__name__, X if source is None else source)
         if source is None:
-            return method(self, X, *others, **named)
+            with computing_there(self, None):
+                return method(self, X, *others, **named)
         _check_aligned(source, others, named)
         if stays_there(self, method.__name__, source):
-            with data_on("dask"):
+            with computing_there(self, source):
                 return method(self, spread_source(source), *others, **named)
         limit = bytes_of(getattr(self, "memory_limit", None))
         points = settled(source, limit, type(self).__name__, getattr(self, "verbose", 0))
         goes_on = method.__name__ == "partial_fit"
-        with _names_of(self, source, goes_on), computing_there(self, method.__name__, source):
+        with _names_of(self, source, goes_on), computing_there(self, source):
             return method(self, points, *others, **named)
 
     return learns  # type: ignore[return-value]

@@ -12,6 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from vicinal.fitting.checkpoints.packing import DamagedError
+from vicinal.neighborhood.arrays import is_chunked
+from vicinal.neighborhood.cluster.sharing import said_of_blocks
 
 __all__ = ["Identity", "digest"]
 
@@ -111,6 +113,9 @@ def _feed(found: Any, value: Any) -> None:
         value = value.item()
     if isinstance(value, np.ndarray):
         _feed_array(found, value)
+    elif is_chunked(value):
+        found.update(f"{value.shape} {value.dtype.str} on a cluster".encode())
+        _feed(found, said_of_blocks(digest, value))
     elif isinstance(value, dict):
         _feed(found, list(value.items()))
     elif isinstance(value, list | tuple):

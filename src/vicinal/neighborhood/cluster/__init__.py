@@ -11,6 +11,7 @@
     rows.py       rows that live on the workers: taken, mapped, summed, multiplied
     keys.py       both passes over keys that live on the workers
     engine.py     both passes
+    sharing.py    work that is no such sum, in parts: searches, comparisons
 
 Whatever is added up is added up in one order: neither the number of workers nor the chunks of the
 user change a bit.

@@ -7,9 +7,20 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
-__all__ = ["as_worker", "check_cluster", "has_cluster", "is_worker", "needed"]
+__all__ = [
+    "as_worker",
+    "asking_workers",
+    "asks_workers",
+    "check_cluster",
+    "has_cluster",
+    "is_worker",
+    "needed",
+]
 
 _is_worker: ContextVar[bool] = ContextVar("is_worker", default=False)
+
+# Of the estimator or function that computes; threads of ours begin without.
+_asks_workers: ContextVar[bool] = ContextVar("asks_workers", default=False)
 
 NO_CLUSTER = (
     'engine="dask" needs a cluster, and no client is open: start one by '
@@ -31,6 +42,21 @@ def as_worker() -> Iterator[None]:
 def is_worker() -> bool:
     """Whether this is a task of ours on a worker."""
     return _is_worker.get()
+
+
+@contextmanager
+def asking_workers() -> Iterator[None]:
+    """Let searches and comparisons in the block that are worth it be made by the workers."""
+    token = _asks_workers.set(True)
+    try:
+        yield
+    finally:
+        _asks_workers.reset(token)
+
+
+def asks_workers() -> bool:
+    """Whether who computes here wants workers to do what is much; they ask no other ones."""
+    return _asks_workers.get() and not is_worker()
 
 
 def needed(module: str) -> Any:

@@ -23,6 +23,7 @@ __all__ = [
     "each_block",
     "gram_of",
     "here",
+    "joined_rows",
     "picked_rows",
     "sent_in_blocks",
     "spread",
@@ -71,6 +72,11 @@ def here(X: Array) -> NDArray:
 def tasks_on(what: str, X: Array, after: Sequence[Any] = ()) -> Tasks:
     """No tasks yet, which will run where the blocks of X are, after other collections, too."""
     return Tasks(what, [*held_of(X), *after], homes_of(living(X)))
+
+
+def joined_rows(rows: NDArray, X: Any) -> Any:
+    """Rows of NumPy, and then those on the workers, there in blocks of ours."""
+    return spread(needed("dask.array").concatenate([sent_in_blocks(rows, [len(rows)]), X]))
 
 
 def picked_rows(X: Any, which: slice | NDArray) -> NDArray:
