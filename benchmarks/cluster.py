@@ -5,20 +5,25 @@ python -m benchmarks.cluster [--rows 400000] [--repeats 5] [--save]
 Workers are processes of one thread on this machine, so that nothing but the engine is compared.
 Where others use the machine, wall-clock times say little: beside them stand seconds of cores, of
 this process (with the scheduler) and then the busiest worker, as if they never worked at once.
-Bytes are those that all processes hand to their sockets. From these figures follows a reckoning
-for 10^9 rows on 100 workers.
+Bytes are counted twice: values that workers send to each other and to the scheduler, as they count
+them themselves, and all that any process hands to its sockets, graphs and heartbeats included.
+From these figures follows a reckoning for 10^9 rows on 100 workers.
 """
 
 import os
 import time
+from functools import partial
 
 import numpy as np
 
 from benchmarks.common.command import arguments
 from benchmarks.common.pages import Page
 
-# Rows that are all compared with each other; columns, components, rows of a batch.
-FULL_ROWS, COLUMNS, COMPONENTS, BATCH = 60_000, 20, 5, 4000
+# Rows that are all compared with each other; columns, components.
+FULL_ROWS, COLUMNS, COMPONENTS = 60_000, 20, 5
+
+# Sizes of batches; the first is all overhead.
+BATCHES = NOTHING, SMALL, BATCH = 2, 500, 4000
 
 # Of the reckoning.
 ROWS, WORKERS, BANDWIDTH, UPDATES = 1e9, 100, 1e9, 1000
@@ -51,24 +56,32 @@ def problem(X, y, engine, evaluations=1000):
 
 
 def steps(X, y, engine):
-    """A step over all rows of the first ones, and one of a batch against all rows."""
+    """A step over all rows of the first ones, and some of a batch against all rows."""
     from vicinal.neighborhood.threads import computing
 
     few, start = problem(X[:FULL_ROWS], y[:FULL_ROWS], engine)
-    many, _ = problem(X, y, engine)
-    exact, everything = few.exact(), many.everything
-    rng = np.random.default_rng(0)
+    exact = few.exact()
 
     def full():
         with computing(1):
             exact(start)
 
-    def stochastic():
-        own = np.sort(rng.choice(len(X), BATCH, replace=False))
+    return {"full": full, **stochastic_steps(X, y, engine)}
+
+
+def stochastic_steps(X, y, engine):
+    """A batch against all rows, by the size of the batch."""
+    from vicinal.neighborhood.threads import computing
+
+    many, start = problem(X, y, engine)
+    everything, rng = many.everything, np.random.default_rng(0)
+
+    def step(size):
+        own = np.sort(rng.choice(len(X), size, replace=False))
         with computing(1):
             many._of_rows(everything, start, own)
 
-    return {"full": full, "stochastic": stochastic}
+    return {size: partial(step, size) for size in BATCHES}
 
 
 def gathering(X, y):
@@ -81,8 +94,9 @@ def gathering(X, y):
 
 
 def best(work, repeats):
-    times = []
-    for _ in range(repeats + 1):
+    """The fastest of so many; of what is quick, of all in three seconds."""
+    times, first = [], time.perf_counter()
+    while len(times) <= repeats or time.perf_counter() - first < 3:
         began = time.perf_counter()
         work()
         times.append(time.perf_counter() - began)
@@ -111,22 +125,35 @@ def counted():
     return TCP.counted
 
 
+def sent(dask_worker):
+    return dask_worker.transfer_outgoing_bytes_total
+
+
 def bytes_of(client, work, repeats):
-    """Handed to all sockets for a step, less what passes in the same time without one."""
+    """Of a step: sent by workers as they count it, and handed to all sockets.
+
+    From the sockets' we take what passes in the same time without a step.
+    """
     start_counting()
     client.run(start_counting)
     work()
 
     def passing(do):
-        before = counted() + sum(client.run(counted).values())
+        before = sockets(), values()
         began = time.perf_counter()
         do()
         seconds = time.perf_counter() - began
-        return counted() + sum(client.run(counted).values()) - before, seconds
+        return values() - before[1], sockets() - before[0], seconds
 
-    moved, seconds = passing(lambda: [work() for _ in range(repeats)])
-    idle, _ = passing(lambda: time.sleep(seconds))
-    return (moved - idle) / repeats
+    def sockets():
+        return counted() + sum(client.run(counted).values())
+
+    def values():
+        return sum(client.run(sent).values())
+
+    by_workers, moved, seconds = passing(lambda: [work() for _ in range(repeats)])
+    _, idle, _ = passing(lambda: time.sleep(seconds))
+    return by_workers / repeats, (moved - idle) / repeats
 
 
 def cores_of(client, work, repeats):
@@ -150,8 +177,6 @@ def on_workers(n_workers, X, y, repeats):
     """Seconds and bytes of each kind of step."""
     import distributed
 
-    from vicinal.neighborhood.cluster.blocks import slices_of
-
     options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(n_workers=n_workers, **options) as cluster,
@@ -162,27 +187,9 @@ def on_workers(n_workers, X, y, repeats):
         found = {name: best(step, repeats) for name, step in work.items()}
         found["cores"] = {name: cores_of(client, step, 2) for name, step in work.items()}
         found["bytes"] = {name: bytes_of(client, step, 2) for name, step in work.items()}
-        tiny = problem(X, y, "dask")[0]
-        few = lambda: tiny._of_rows(tiny.everything, np.eye(COMPONENTS, COLUMNS), np.arange(2))  # noqa: E731
-        found["overhead"], found["blocks"] = best(few, repeats), len(slices_of(len(X)))
+        few = stochastic_steps(X[: len(X) // 4], y[: len(X) // 4], "dask")
+        found["bytes of few"] = {name: bytes_of(client, step, 2) for name, step in few.items()}
     return found
-
-
-def bytes_without_stealing(X, y):
-    """Of a stochastic step, where no idle worker takes blocks from another one."""
-    import dask
-    import distributed
-
-    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with (
-        dask.config.set({"distributed.scheduler.work-stealing": False}),
-        distributed.LocalCluster(n_workers=2, **options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        client.wait_for_workers(2)
-        work = steps(X, y, "dask")["stochastic"]
-        work()
-        return bytes_of(client, work, 2)
 
 
 def report(page, here, found, n):
@@ -195,45 +202,76 @@ def report(page, here, found, n):
             "2 workers, s",
             "speed-up",
             "speed-up in seconds of cores",
-            "MB moved",
         ]
     )
-    for name, pairs in (("full", FULL_ROWS**2), ("stochastic", BATCH * n)):
-        one, two = found[1][name], found[2][name]
-        moved = f"{found[2]['bytes'][name] / 1e6:.2f}"
-        gain = f"{found[1]['cores'][name] / found[2]['cores'][name]:.2f}"
-        cells = f"{here[name]:.3f}", f"{one:.3f}", f"{two:.3f}", f"{one / two:.2f}", gain, moved
-        row(f"{name}", f"{pairs:.0e}", *cells)
+    for name, step, pairs in (("full", "full", FULL_ROWS**2), ("stochastic", BATCH, BATCH * n)):
+        one, two = found[1][step], found[2][step]
+        gain = f"{found[1]['cores'][step] / found[2]['cores'][step]:.2f}"
+        cells = f"{here[step]:.3f}", f"{one:.3f}", f"{two:.3f}", f"{one / two:.2f}", gain
+        row(name, f"{pairs:.0e}", *cells)
     page.say()
+    extra, blocks = overhead(here, found), n_blocks(n)
     page.say(
-        f"A step of a batch of 2 rows, which is all overhead, takes {found[2]['overhead']:.3f} s "
-        f"with {found[2]['blocks']} blocks of keys; to gather a random batch of 2000 rows takes "
-        f"{found[2]['gathering']:.3f} s and {found[2]['bytes']['gathering'] / 1e6:.2f} MB. "
-        f"Without work stealing (`distributed.scheduler.work-stealing: False`) a stochastic step "
-        f"moves {found['still'] / 1e6:.2f} MB; its batch is {BATCH * COMPONENTS * 8 / 1e6:.2f} MB "
-        f"and the sums of one block for it {BATCH * 2 * (3 + COMPONENTS) * 8 / 1e6:.2f} MB.\n"
+        f"A step of a batch of {NOTHING} rows takes {here[NOTHING]:.3f} s without a cluster, "
+        f"{found[1][NOTHING]:.3f} s with one worker and {found[2][NOTHING]:.3f} s with two: "
+        f"{extra:.3f} s more than half of it, {1e3 * extra / blocks:.1f} ms for each of {blocks} "
+        f"blocks, are the price of a step. To gather a random batch of 2000 rows takes "
+        f"{found[2]['gathering']:.3f} s.\n"
     )
+
+
+def report_bytes(page, found, n):
+    page.say("## What a step moves between two workers and this process\n")
+    row = page.table(["step", "keys", "MB sent by workers", "MB through all sockets"])
+    kinds = [
+        ("full", "full", FULL_ROWS, "bytes"),
+        ("random batch of 2000", "gathering", n, "bytes"),
+    ]
+    for size in (SMALL, BATCH):
+        for keys, which in ((n // 4, "bytes of few"), (n, "bytes")):
+            kinds.append((f"stochastic batch of {size}", size, keys, which))
+    for name, step, keys, which in kinds:
+        row(name, str(keys), *(f"{each / 1e6:.2f}" for each in found[2][which][step]))
+    numbers = COLUMNS + COMPONENTS + 6 + 4 * (3 + COMPONENTS)
+    page.say(
+        f"\nOf every row of a stochastic batch {numbers} numbers should travel between two workers "
+        f"and here: its columns; coordinates, class and place; slopes and coefficients; its sums "
+        f"twice. Of {BATCH} rows that is {numbers * BATCH * 8 / 1e6:.2f} MB.\n"
+    )
+
+
+def n_blocks(n):
+    from vicinal.neighborhood.cluster.blocks import slices_of
+
+    return len(slices_of(n))
+
+
+def overhead(here, found):
+    """Of a step with two workers: what it takes beside the work, of which each does half."""
+    return max(0.0, found[2][NOTHING] - here[NOTHING] / 2)
 
 
 def reckon(page, here, found, n):
     """For many rows on many workers, from what was measured."""
-    per_pair = here["stochastic"] / (BATCH * n)
-    per_block = found[2]["overhead"] / found[2]["blocks"]
-    blocks = ROWS / 250_000
-    sums = BATCH * 2 * (3 + COMPONENTS) * 8
-    moved = WORKERS * 4 * BATCH * (COMPONENTS + 2) * 8 + blocks * sums / 4
+    per_pair = here[BATCH] / (BATCH * n)
+    # Of two workers: three tasks each, two sums, queries and terms; one after the other.
+    per_task = overhead(here, found) / (3 * 2 + 4)
+    blocks, sums = ROWS / 250_000, BATCH * 2 * (3 + COMPONENTS) * 8
+    tasks = 3 * WORKERS + 4 + 2 * WORKERS / 8
+    # Two or three nodes of the tree of sums from every worker; queries and terms to it.
+    moved = WORKERS * (3 * sums + BATCH * (COMPONENTS + 6) * 8)
     seconds = {
         "pairs": ROWS * BATCH * per_pair / WORKERS,
-        "tasks": blocks * per_block,
+        "tasks": tasks * per_task,
         "network": moved / BANDWIDTH,
-        "gathering of a random batch": blocks * found[2]["gathering"] / found[2]["blocks"],
+        "gathering of a random batch": WORKERS * found[2]["gathering"] / 2,
     }
     page.say(f"## {ROWS:.0e} rows on {WORKERS} workers, reckoned\n")
     page.say(
         f"{COLUMNS} columns to {COMPONENTS}, one thread a worker as fast as here, {blocks:.0f} "
         f"blocks, one scheduler as fast as here, {BANDWIDTH / 1e9:.0f} GB/s into one machine. "
-        f"Measured: {per_pair * 1e9:.2f} ns a pair (both passes), {per_block * 1e3:.2f} ms a block "
-        f"and step of overhead.\n"
+        f"Measured: {per_pair * 1e9:.2f} ns a pair (both passes), {per_task * 1e3:.1f} ms of "
+        f"overhead a task, as if one came after the other; {tasks:.0f} tasks a step.\n"
     )
     row = page.table(["part of a step", "seconds"])
     for name, each in seconds.items():
@@ -260,8 +298,8 @@ def main():
     )
     here = {name: best(step, options.repeats) for name, step in steps(X, y, "fused").items()}
     found = {k: on_workers(k, X, y, options.repeats) for k in (1, 2)}
-    found["still"] = bytes_without_stealing(X, y)
     report(page, here, found, options.rows)
+    report_bytes(page, found, options.rows)
     reckon(page, here, found, options.rows)
     if options.save:
         page.save("cluster")

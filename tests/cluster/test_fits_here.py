@@ -87,6 +87,19 @@ def test_neighborhood_components(labeled, recipe, weighted):
     assert_array_equal(models[1].components_, models[2].components_)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_in_single_precision(labeled):
+    """What the columns pass finds out is in double precision, and meets rows that are not."""
+    X, y = labeled
+    parameters = {"n_components": 2, "random_state": 0, **RECIPES["weights of classes"]}
+    rows = X.astype(np.float32)
+    expected = NeighborhoodComponents(**parameters).fit(rows, y)
+    found = NeighborhoodComponents(**parameters).fit(da.from_array(rows, chunks=(70, 2)), y)
+    assert found.engine_ == "dask"
+    assert found.components_.dtype == expected.components_.dtype == np.float32
+    assert_allclose(found.components_, expected.components_, rtol=1e-3, atol=1e-4)
+
+
 DENSITIES = {
     "full": {"max_iter": 4},
     "diagonal": {"covariance": "diag", "max_iter": 4, "regularization": 0.01},
