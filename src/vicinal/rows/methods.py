@@ -24,7 +24,7 @@ from vicinal.rows.memory import Need, bytes_of, check_memory
 from vicinal.rows.settling import held_bytes, settled
 from vicinal.rows.source import RowSource, precision_of
 
-__all__ = ["answers_in_blocks", "learns_from_rows", "scores_rows"]
+__all__ = ["answers_in_blocks", "check_limit", "learns_from_rows", "scores_rows"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -42,7 +42,7 @@ def learns_from_rows(method: Function) -> Function:
         source = source_of(X)
         check_engine(self)
         others, named = _in_memory(others, named)
-        _check_limit(self, method.__name__, X if source is None else source)
+        check_limit(self, method.__name__, X if source is None else source)
         if source is None:
             return method(self, X, *others, **named)
         _check_aligned(source, others, named)
@@ -128,7 +128,7 @@ def _check_aligned(source: RowSource, others: tuple[Any, ...], named: dict[str, 
             )
 
 
-def _check_limit(model: Any, method: str, X: Any) -> None:
+def check_limit(model: Any, method: str, X: Any) -> None:
     """Refuse what would take more memory than the user lets the model have."""
     if not hasattr(model, "memory_limit"):
         return

@@ -108,6 +108,11 @@ class Place(NamedTuple):
         """The end of its name, which tells the kind."""
         return PurePosixPath(self.path.rstrip("/")).suffix.lower()
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of files."""
+        return Path(self.path).is_dir() if self.store is None else self.store.isdir(self.path)
+
     def open(self) -> BinaryIO:
         """To be read from its beginning."""
         if self.store is None:

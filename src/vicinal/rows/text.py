@@ -1,7 +1,7 @@
 """Rows of text: CSV and TSV files, parsed in parts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -29,15 +29,15 @@ class Text(NamedTuple):
     separator : str
     names : tuple of str, optional
         Of all columns. None: those of the first line.
-    has_names : bool
-        Whether the first line has names, and is none of the rows.
+    n_skipped : int
+        Lines before the rows, where `names` are given.
     """
 
-    opened: Callable[[], BinaryIO]
+    opened: Callable[[], AbstractContextManager[BinaryIO]]
     name: str
     separator: str = ","
     names: tuple[str, ...] | None = None
-    has_names: bool = True
+    n_skipped: int = 0
 
     @property
     def schema(self) -> "pa.Schema":
@@ -63,7 +63,7 @@ class Text(NamedTuple):
             block_size=_PARSED_BYTES,
             use_threads=False,
             column_names=self.names,
-            skip_rows=int(self.has_names and self.names is not None),
+            skip_rows=self.n_skipped,
         )
         parsing = pacsv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
         with (
