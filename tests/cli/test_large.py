@@ -246,6 +246,48 @@ def test_arrays_have_columns_by_their_places(train):
     assert_same_models("a.skops", "b.skops")
 
 
+@pytest.fixture
+def store():
+    """Objects in memory, by their URLs."""
+    fsspec = pytest.importorskip("fsspec", reason="the extra files is not installed")
+    found = fsspec.filesystem("memory")
+    yield found
+    found.rm("/", recursive=True)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".npy"])
+def test_tables_of_a_store(train, store, suffix):
+    if suffix == ".npy":
+        table = Path("train.npy")
+        numbers = train.select("length", "width", "height").to_numpy()
+        labeled = np.column_stack([numbers, train["kind"].rank("dense")])
+        np.save(table, np.ascontiguousarray(labeled))
+        learn = ("--target", "x4", "--seed", "0")
+    else:
+        table, learn = written(train, suffix), LEARN
+    url = f"memory://a//b/train{suffix}"  # two slashes are a name, too
+    store.pipe(f"/a//b/train{suffix}", table.read_bytes())
+    done("fit", url, *learn, "-o", "store.skops")
+    done("fit", table, *learn, "-o", "file.skops")
+    assert_same_models("store.skops", "file.skops")
+    assert describe("store.skops").metadata["data"] == table.name
+    done("transform", "store.skops", url, "-o", "memory://results/out.csv")
+    done("transform", "store.skops", table, "-o", "file.csv")
+    Path("store.csv").write_bytes(store.cat("/results/out.csv"))
+    assert_same_tables("store.csv", "file.csv")
+    done("score", "store.skops", url)
+
+
+def test_what_a_store_does_not_have(train, store, garden):
+    told = refused("fit", "memory://nowhere.csv", *LEARN, "-o", "a.skops")
+    assert "there is no file 'memory://nowhere.csv'" in told
+    assert "is a URL" in refused("compare", "memory://nowhere.csv", "-t", "kind")
+    store.pipe("/out.csv", b"before")
+    bad = train.with_columns(width=pl.Series([1.0] * 59 + [None])).drop("kind")
+    refused("transform", garden / "nca.skops", written(bad), *LIMIT, "-o", "memory://out.csv")
+    assert store.cat("/out.csv") == b"before"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -9,6 +9,7 @@ from vicinal.cli.groups import Keeping, Matching, Reading
 from vicinal.cli.model_files import SavedModel
 from vicinal.cli.running import WrongUsage
 from vicinal.cli.tables.columns import Columns, Selection
+from vicinal.cli.tables.locations import Url
 from vicinal.cli.tables.parts import write_parts
 from vicinal.cli.tables.sources import STANDARD
 from vicinal.cli.tables.writing import Destination
@@ -35,8 +36,8 @@ class Sparing(NamedTuple):
     memory_limit: options.MemoryLimit = None
 
     def is_for(self, data: Path) -> bool:
-        """Whether a table is to be read in parts: as was asked for, or because it is a folder."""
-        return self.memory_limit is not None or data.is_dir()
+        """Whether a table is to be read in parts: as was asked for, or as a folder or a URL is."""
+        return self.memory_limit is not None or data.is_dir() or isinstance(data, Url)
 
     def table(self, data: Path, reading: Reading) -> "LargeTable":
         """The table, its columns looked at."""

@@ -11,9 +11,9 @@ from vicinal.cli.running import remark, say_held_back
 from vicinal.cli.streams import writing_results
 from vicinal.cli.tables.formulas import defused
 from vicinal.cli.tables.kinds import Kind
+from vicinal.cli.tables.locations import whole_output
 from vicinal.cli.tables.sources import STANDARD
 from vicinal.cli.tables.writing import WITHOUT_CLASSES, Destination, arrays_of, write_text
-from vicinal.files import whole_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +66,7 @@ def _opened(destination: Destination) -> Iterator[BinaryIO]:
         with writing_results():
             yield sys.stdout.buffer
         return
-    with whole_file(destination.path) as file:
+    with whole_output(destination.path) as file:
         if destination.path.suffix.lower() != ".gz":
             yield file
             return

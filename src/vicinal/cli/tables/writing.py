@@ -14,10 +14,11 @@ from vicinal.cli.streams import writing_results
 from vicinal.cli.tables.contents import is_number, kind_of
 from vicinal.cli.tables.formulas import defused
 from vicinal.cli.tables.kinds import Kind, kind_of_name, known_suffixes
+from vicinal.cli.tables.locations import Url, whole_output
 from vicinal.cli.tables.sources import STANDARD
 from vicinal.cli.tables.table import some_columns
 from vicinal.cli.wording import printable
-from vicinal.files import check_target, whole_file
+from vicinal.files import check_target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +97,7 @@ class Destination:
                 sys.stdout.buffer.write(_shown(content) if _is_terminal() else content)
             return
         is_zipped = self.path.suffix.lower() == ".gz"  # the same table makes the same file
-        with whole_file(self.path) as file:
+        with whole_output(self.path) as file:
             file.write(gzip.compress(content, mtime=0) if is_zipped else content)
 
 
@@ -108,7 +109,8 @@ def _checked(path: Path | None, asked: Kind | None) -> tuple[Path, Kind]:
                 f"{kind.value} is nothing for a terminal: name a file with -o, or use a pipe"
             )
         return STANDARD, kind
-    check_target(path, "the table")
+    if not isinstance(path, Url):
+        check_target(path, "the table")
     found = asked or kind_of_name(path)
     if found is None:
         raise ValueError(
