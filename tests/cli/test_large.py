@@ -143,9 +143,15 @@ def test_fits_with_options_are_those_of_the_whole_table(train, gappy, suffix, op
         assert parts["test"] == all_rows["test"]
 
 
-def test_a_density_is_that_of_the_whole_table(train):
-    table = written(train)
-    options = ("--model", "local", "--drop", "id,kind", "--test-size", "0.2", "--seed", "0")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--model", "local", "--drop", "id,kind", "--test-size", "0.2"),
+        ("--model", "coincidence", "--drop", "id", "--target", "kind"),
+    ],
+)
+def test_other_models_are_those_of_the_whole_table(train, options):
+    table, options = written(train), (*options, "--seed", "0")
     done("fit", table, *options, *LIMIT, "-o", "parts.skops")
     done("fit", table, *options, "-o", "whole.skops")
     assert_same_models("parts.skops", "whole.skops")
@@ -329,7 +335,7 @@ def test_a_text_without_names(train):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--model", "coincidence"), "learns from a table in memory"),
+        (("--model", "coincidence", "--test-size", "0.2"), "--test-size: this model is judged by"),
         (("--memory-limit", "much"), "memory_limit='much' is no size"),
         (("--memory-limit", "1MB"), "raise the limit"),
         (("--memory-limit", "200MB", "--set", "batching=full"), None),

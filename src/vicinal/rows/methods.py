@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from vicinal.fitting.progress import stage
 from vicinal.neighborhood.cluster.tasks import answered, task_holding
@@ -136,8 +137,8 @@ def check_limit(model: Any, method: str, X: Any) -> None:
     if limit is None:
         return
     shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-    if len(shape) != 2:
-        return  # scikit-learn says what is wrong
+    if len(shape) != 2 or issparse(X):  # scikit-learn says what is wrong, or these are graphs
+        return
     if isinstance(X, RowSource):
         dtype, held = X.dtype, held_bytes(X, limit)
     else:

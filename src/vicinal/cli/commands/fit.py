@@ -24,7 +24,6 @@ from vicinal.cli.judging import check_judged_in_parts
 from vicinal.cli.large import Sparing, rows_to_learn_from
 from vicinal.cli.overwriting import check_file, refuse_overwriting
 from vicinal.cli.progress import progress_of_fits
-from vicinal.cli.running import WrongUsage
 from vicinal.cli.screens import show_facts, show_json, size
 from vicinal.cli.settings import merge
 from vicinal.cli.tables.columns import Selection
@@ -165,8 +164,6 @@ def _rows_in_parts(
 
 def _plan_in_parts(plan: FitPlan, memory_limit: str | None) -> FitPlan:
     """What the model may hold is bounded, too."""
-    if plan.family is Family.coincidence:
-        raise WrongUsage("--model coincidence learns from a table in memory: use nca or local")
     if plan.test_size is not None:
         check_judged_in_parts(plan.family.estimator, "--test-size")
     if memory_limit is None:
