@@ -1,12 +1,21 @@
 """A limit is kept, or refused before any work."""
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from vicinal import LocalComponents, NeighborhoodComponents
+from vicinal import (
+    CoincidenceClassifier,
+    DivergenceEmbedding,
+    DivergenceNeighbors,
+    LatentCoincidence,
+    LocalComponents,
+    ModeClustering,
+    NeighborhoodComponents,
+)
 from vicinal.rows import blocks, methods, settling
 from vicinal.rows.memory import Need, bytes_of, check_memory
 
@@ -79,6 +88,64 @@ def test_the_least_limit_is_kept(large, model, method):
         getattr(model.set_params(memory_limit=0.99 * needed), method)(X, y)
 
 
+QUICK = LocalComponents(covariance="diag", regularization=0.1, max_iter=2)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("model", "method", "n"),
+    [
+        (LatentCoincidence(max_iter=2, random_state=0), "fit", 5000),
+        (CoincidenceClassifier(max_iter=2, random_state=0), "fit", 20_000),
+        (ModeClustering(QUICK, max_samples=500, random_state=0), "fit", 20_000),
+        (DivergenceNeighbors(), "fit", 2000),
+        (DivergenceNeighbors(), "fit_transform", 2000),
+        (DivergenceNeighbors(n_graph_neighbors=15), "fit_transform", 2000),
+        (DivergenceEmbedding(random_state=0), "fit", 1500),
+        (DivergenceEmbedding(method="laplacian", random_state=0), "fit_transform", 1500),
+    ],
+)
+def test_other_models_keep_the_least_limit(large, model, method, n):
+    X, y = large[0][:n, :8], large[1][:n]
+    needed = sum(need.n_bytes for need in model._memory_needs(method, X.shape, X.dtype))
+    model = clone(model).set_params(memory_limit=needed)
+    assert peak_of(lambda: getattr(model, method)(X, y)) < needed
+    with pytest.raises(ValueError, match="is too little"):
+        getattr(model.set_params(memory_limit=0.99 * needed), method)(X, y)
+
+
+def test_other_models_are_refused_with_what_to_change(large, monkeypatch):
+    X, y = large
+    monkeypatch.setattr(methods, "settled", None)  # nothing is done before
+    for model, method, remedy in (
+        (LatentCoincidence(), "fit", "pass fewer rows, or choose fewer columns"),
+        (CoincidenceClassifier(), "fit", "pass fewer rows, or choose fewer columns"),
+        (ModeClustering(), "fit", "fit fewer rows, and let predict tell"),
+        (ModeClustering(max_samples=None), "fit", "lower max_samples"),
+        (DivergenceNeighbors(), "fit", "a Gaussian for every row: pass fewer rows"),
+        (DivergenceNeighbors(n_graph_neighbors=None), "fit_transform", "set n_graph_neighbors"),
+        (DivergenceEmbedding(), "fit", "set method='laplacian'"),
+    ):
+        told = rf"too little for {type(model).__name__}\.{method}.*{remedy}"
+        with pytest.raises(ValueError, match=told):
+            getattr(model.set_params(memory_limit="200MB"), method)(X, y)
+
+
+def test_pairs_have_a_limit_too(labeled):
+    X, y = labeled
+    pairs = np.random.default_rng(0).integers(0, len(X), (300, 2))
+    alike = y[pairs[:, 0]] == y[pairs[:, 1]]
+    many = np.tile(pairs, (1000, 1))
+    with pytest.raises(ValueError, match=r"fit_pairs.*for the pairs: pass fewer pairs"):
+        LatentCoincidence(memory_limit="100MB").fit_pairs(many, np.tile(alike, 1000), X)
+    limited = LatentCoincidence(max_iter=3, random_state=0, memory_limit="100MB")
+    free = LatentCoincidence(max_iter=3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found, expected = (m.fit_pairs(pairs, alike, X).components_ for m in (limited, free))
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_answers_take_no_more_than_a_block(large, monkeypatch):
     X, y = large
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 1_600_000)
@@ -98,7 +165,10 @@ def test_fits_that_look_at_all_rows_are_refused(large, monkeypatch):
             NeighborhoodComponents(90, memory_limit="120MB", **FEW),
             "lower n_components, or learn",
         ),
-        (LocalComponents(memory_limit="200MB"), "partial_fit, which keeps reservoir_size rows"),
+        (
+            LocalComponents(memory_limit="200MB"),
+            "partial_fit, which keeps reservoir_size rows, or set n_mixture to 2 or more",
+        ),
         (LocalComponents(memory_limit="200MB", batch_size=100), "partial_fit, which keeps"),
         (LocalComponents(memory_limit="200MB", covariance="local"), "covariance='full'"),
         (LocalComponents(memory_limit="200MB", n_mixture=2), "n_mixture=1 and partial_fit"),

@@ -235,7 +235,7 @@ def fit_model(model: "BaseEstimator", rows: Rows, parameters: dict[str, Any]) ->
     if len(rows) < 2:
         raise ValueError("there is one row to learn from only: at least two are needed")
     try:
-        return model.fit(rows.X) if rows.y is None else model.fit(rows.X, rows.y)
+        return rows.fit(model)
     except TypeError as error:
         if any(f"{name}=" in str(error) for name in parameters):
             raise ValueError(str(error)) from error

@@ -5,7 +5,7 @@ Commands take them by keyword, in the order of their help.
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vicinal.cli import options
 from vicinal.cli.running import running
@@ -25,11 +25,6 @@ class Reading(NamedTuple):
 
     kind: options.Format = None
     header: options.Header = None
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What was asked for, by the names of options."""
-        return {"format": self.kind, "header": self.header is not None}
 
     def table(self, path: Path) -> Table:
         """The table at a path."""
@@ -55,11 +50,6 @@ class Matching(NamedTuple):
     drop_missing: options.DropMissing = False
     ignore_unknown: options.IgnoreUnknown = False
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What was asked for, by the names of options."""
-        return self._asdict()
-
     def rows(self, table: Table, columns: Columns, *, with_target: bool = False) -> Rows:
         """Rows of a table for a model that knows these columns."""
         return prepare(
@@ -77,14 +67,9 @@ class Keeping(NamedTuple):
     keep: options.Keep = None
     keep_all: options.KeepAll = False
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What was asked for, by the names of options."""
-        return self._asdict()
-
-    def beside(self, table: Table, rows: Rows) -> Beside:
+    def beside(self, table: Table, columns: Columns) -> Beside:
         """What to write results beside."""
-        return Beside(table, rows, self.keep or (), self.keep_all)
+        return Beside(table, columns, self.keep or (), self.keep_all)
 
 
 class Writing(NamedTuple):

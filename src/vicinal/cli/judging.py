@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from vicinal.cli.running import warn
+from vicinal.cli.running import WrongUsage, warn
 from vicinal.cli.tables.labels import recognized
 from vicinal.cli.tables.rows import Rows
 from vicinal.cli.wording import plural, some
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.pipeline import Pipeline
 
-__all__ = ["Judgment", "judge", "needs_classes"]
+__all__ = ["Judgment", "check_judged_in_parts", "judge", "needs_classes"]
 
 _RAW, _LEARNED = "raw", "learned"
 
@@ -43,6 +43,15 @@ class Judgment:
 def needs_classes(model: "BaseEstimator") -> bool:
     """Whether the rows must be labeled to judge the model by them."""
     return not hasattr(model, "score_samples")
+
+
+def check_judged_in_parts(model: "BaseEstimator | type[BaseEstimator]", option: str) -> None:
+    """Raise an error where a model is judged by neighbors, which may be anywhere in a table."""
+    if not hasattr(model, "score_samples") and not hasattr(model, "predict"):
+        raise WrongUsage(
+            f"{option}: this model is judged by nearest neighbors, with it and without, which are "
+            "looked for among all rows at once; a table that is read in parts has no such"
+        )
 
 
 def judge(
@@ -101,13 +110,12 @@ def _check_classes(model: "BaseEstimator", y: "NDArray") -> None:
 
 
 def _density(model: "BaseEstimator", rows: Rows) -> Judgment:
-    import numpy as np
     import polars as pl
 
     from vicinal.facts import number
     from vicinal.pipelines import steps_before
 
-    values = np.asarray(model.score_samples(rows.X))
+    values = rows.asked(model.score_samples)
     mean, error = float(values.mean()), _standard_error(values)
     before = steps_before(model)
     units = "features" if before is None else f"{_preprocessed(before)} features"
@@ -128,11 +136,11 @@ def _accuracy(model: "BaseEstimator", rows: Rows, y: "NDArray") -> Judgment:
     import numpy as np
     import polars as pl
 
-    predicted = np.asarray(model.predict(rows.X))
+    predicted = rows.asked(model.predict)
     right = predicted == y
 
     def of_rows() -> pl.DataFrame:
-        shares = np.asarray(model.predict_proba(rows.X))
+        shares = rows.asked(model.predict_proba)
         own = (shares * np.equal.outer(y, model.classes_)).sum(axis=1)
         return pl.DataFrame({"predicted": predicted.tolist(), "probability_of_own": own})
 

@@ -1,30 +1,33 @@
-"""Tables larger than memory: opened and read in parts, never as a whole."""
+"""Commands on tables larger than memory: these are read in parts, never as a whole."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vicinal.cli import options
+from vicinal.cli.groups import Keeping, Matching, Reading
 from vicinal.cli.model_files import SavedModel
 from vicinal.cli.running import WrongUsage
 from vicinal.cli.tables.columns import Columns, Selection
-from vicinal.cli.tables.rows import Rows
+from vicinal.cli.tables.locations import Url
+from vicinal.cli.tables.parts import write_parts
 from vicinal.cli.tables.sources import STANDARD
-from vicinal.cli.tables.table import Table, unnamed_columns
+from vicinal.cli.tables.writing import Destination
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from vicinal.rows import RowSource
+    from vicinal.cli.tables.beside import Beside
+    from vicinal.cli.tables.large.rows import LargeRows, Sweep
+    from vicinal.cli.tables.large.table import LargeTable
 
-__all__ = ["LargeTable", "Sparing", "parts"]
+__all__ = ["Sparing", "rows_to_learn_from", "sweep_for", "write_answers"]
 
-# Arrays without names of columns.
-_ARRAYS = (".npy", ".zarr")
-
-# What a command takes for blocks of rows, as a multiple of their size.
+# What a command takes for parts of a table, as a multiple of the size of a block of rows.
 _BLOCKS = 12
+
+# From the numbers of some rows, and their places among all that are whole, to results.
+Answer = Callable[[Any, slice], "pl.DataFrame"]
 
 
 class Sparing(NamedTuple):
@@ -33,120 +36,78 @@ class Sparing(NamedTuple):
     memory_limit: options.MemoryLimit = None
 
     def is_for(self, data: Path) -> bool:
-        """Whether a table is to be read in parts: as was asked for, or because it is a folder."""
-        return self.memory_limit is not None or data.is_dir()
+        """Whether a table is to be read in parts: as was asked for, or as a folder or a URL is."""
+        return self.memory_limit is not None or data.is_dir() or isinstance(data, Url)
 
-    def table(self, data: Path, **refused: Any) -> "LargeTable":
-        """The table, if nothing was asked for that needs all of it."""
+    def table(self, data: Path, reading: Reading) -> "LargeTable":
+        """The table, its columns looked at."""
+        from vicinal.cli.tables.large.kinds import large_table
         from vicinal.rows.blocks import BLOCK_BYTES
         from vicinal.rows.memory import Need, check_memory
 
-        for name, value in refused.items():
-            if value:
-                option = f"--{name.replace('_', '-')}"
-                raise WrongUsage(f"{option} needs the whole table, which is read in parts here")
         if data == STANDARD:
             raise WrongUsage("--memory-limit: standard input cannot be read twice; name a file")
-        needed = Need("blocks of rows", _BLOCKS * BLOCK_BYTES, "")
+        needed = Need("parts of the table", _BLOCKS * BLOCK_BYTES, "")
         check_memory("reading in parts", self.memory_limit, [needed])
-        return LargeTable.at(data)
+        return large_table(data, reading.kind, reading.header)
 
 
-@dataclass(frozen=True)
-class LargeTable:
-    """A table that is not read yet.
+def rows_to_learn_from(
+    table: "LargeTable",
+    selection: Selection,
+    target: str | None,
+    with_target: bool,
+    drop_missing: bool,
+) -> "LargeRows":
+    """What a model is fitted to."""
+    from vicinal.cli.tables.large.rows import Sweep
 
-    Attributes
-    ----------
-    path : Path
-    known : Table
-        Its columns, without rows.
-    """
-
-    path: Path
-    known: Table
-
-    @classmethod
-    def at(cls, path: Path) -> "LargeTable":
-        """Look at the columns of a file or a folder."""
-        import polars as pl
-
-        names = _names(path)
-        columns = unnamed_columns(_width(path)) if names is None else names
-        frame = pl.DataFrame(schema=dict.fromkeys(columns, pl.Float64))
-        return cls(path, Table(frame, f"'{path}'", is_named=names is not None))
-
-    def to_learn_from(self, selection: Selection, target: str | None, with_target: bool) -> Rows:
-        """What a model is fitted to."""
-        if selection.one_hot:
-            raise WrongUsage("--one-hot needs the whole table, which is read in parts here")
-        columns = Columns.chosen(self.known, selection, target)
-        return self._rows(columns, list(columns.sources), columns.target, with_target)
-
-    def for_model(self, saved: SavedModel, target: str | None, with_target: bool) -> Rows:
-        """What a fitted model is asked about."""
-        columns = saved.columns(target)
-        if columns.categories:
-            raise ValueError(f"'{saved.path}' has columns of words, which are not read in parts")
-        names = columns.names_in(self.known)
-        return self._rows(columns, names, columns.target_in(self.known), with_target)
-
-    def _rows(
-        self, columns: Columns, names: list[str], target: str | None, with_target: bool
-    ) -> Rows:
-        from vicinal.rows import open_rows
-
-        wanted = target if with_target else None
-        places = {name: place for place, name in enumerate(self.known.frame.columns)}
-        if self.known.is_named:
-            source = open_rows(self.path, columns=names, target=wanted)
-        else:
-            at = None if wanted is None else places[wanted]
-            source = open_rows(self.path, columns=[places[name] for name in names], target=at)
-        return Rows(source, source.target, range(len(source)), columns)  # type: ignore[arg-type]
+    columns = Columns.chosen(table.known, selection, target)
+    labels = columns.target if with_target else None
+    return Sweep(table, columns, labels, drop_missing, can_choose=True).rows()
 
 
-def parts(rows: Rows, answer: "Callable[[Any], pl.DataFrame]") -> "Iterator[pl.DataFrame]":
-    """What is said about rows, a block of them at a time."""
-    import polars as pl
+def sweep_for(
+    saved: SavedModel,
+    table: "LargeTable",
+    matching: Matching,
+    target: str | None = None,
+    with_target: bool = False,
+) -> "Sweep":
+    """What a fitted model is asked about."""
+    from vicinal.cli.tables.large.rows import Sweep
 
+    columns = saved.columns(target)
+    labels = columns.target_in(table.known) if with_target else None
+    return Sweep(table, columns, labels, *matching)
+
+
+def write_answers(
+    destination: Destination,
+    sweep: "Sweep",
+    keeping: Keeping,
+    answer: Answer,
+    is_matrix: bool = True,
+) -> None:
+    """Write what is said about rows beside their columns, part by part."""
+    beside = keeping.beside(sweep.table.known, sweep.columns)
+    frames = _results(sweep, beside, answer, destination.kind.is_text)
+    write_parts(destination, frames, sweep.n_whole, beside.target, is_matrix)
+
+
+def _results(
+    sweep: "Sweep", beside: "Beside", answer: Answer, to_text: bool
+) -> "Iterator[pl.DataFrame]":
+    from vicinal.cli.tables.large.table import part_rows
     from vicinal.fitting.progress import stage
-    from vicinal.rows.blocks import blocks, n_blocks
+    from vicinal.rows.blocks import read_ahead
 
-    source: RowSource = rows.X  # type: ignore[assignment]
-    names = rows.columns.features
-    with stage("Reading", n_blocks(source), 0) as tell:
-        for _, block in blocks(source):
-            named = pl.DataFrame(block, schema=names) if rows.columns.is_named else block
-            yield answer(named)
+    n_parts = -(-sweep.table.n_rows // part_rows(len({*sweep.names, *beside.names})))
+    n_before = 0
+    with stage("Reading", n_parts, 0) as tell:
+        for part, X, whole in read_ahead(sweep.parts(*beside.names)):
+            if len(X):
+                found = answer(X, slice(n_before, n_before + len(X)))
+                yield beside.joined(part, whole.arg_true().to_numpy(), found, to_text)
+            n_before += len(X)
             tell(1)
-
-
-def _names(path: Path) -> list[str] | None:
-    """Names of columns; None: it is an array, which has none."""
-    from vicinal.rows.opening import SUFFIXES, needed
-
-    suffix = path.suffix.lower()
-    if suffix in _ARRAYS:
-        return None
-    if suffix not in SUFFIXES:
-        known = ", ".join(one for one in SUFFIXES if one)
-        raise ValueError(f"'{path}' cannot be read in parts: that can be {known}, and folders")
-    pads = needed("pyarrow.dataset", f"reading '{path}' in parts")
-    kind: Any = {"": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc"}.get(
-        suffix, suffix[1:]
-    )
-    if suffix == ".tsv":
-        from pyarrow.csv import ParseOptions
-
-        kind = pads.CsvFileFormat(ParseOptions(delimiter="\t"))
-    try:
-        return list(pads.dataset(path, format=kind, partitioning="hive").schema.names)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"'{path}' cannot be read: {error}") from error
-
-
-def _width(path: Path) -> int:
-    from vicinal.rows import open_rows
-
-    return open_rows(path).shape[1]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from vicinal.cli.tables.kinds import Kind
+from vicinal.cli.tables.locations import located
 
 __all__ = [
     "AsJson",
@@ -38,7 +39,7 @@ _SEVERAL = "COL,..."
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", allow_dash=True, help="Read this table; - is standard input."),
+    typer.Argument(metavar="DATA", parser=located, help="Read this table; - is standard input."),
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Use this model file, which vicinal fit wrote.")
@@ -50,7 +51,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        allow_dash=True,
+        parser=located,
         help="Write the table to this file; without it, or with -, to standard output.",
         rich_help_panel=_FILES,
     ),

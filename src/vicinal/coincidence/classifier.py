@@ -22,6 +22,7 @@ from vicinal.coincidence.equations import (
     log_likelihood,
 )
 from vicinal.coincidence.learning import SOLVERS, CoincidenceProblem
+from vicinal.coincidence.memory import needs_of_fit
 from vicinal.coincidence.sample import SamplesRows
 from vicinal.coincidence.starts import STARTS, frame_of, latent_start
 from vicinal.fitting import Reason, run
@@ -40,6 +41,7 @@ from vicinal.neighborhood.cluster.rows import summed_over
 from vicinal.neighborhood.pair_list import PairList
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.memory import Need
 from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
@@ -83,6 +85,11 @@ class CoincidenceClassifier(
         on from there and learns the same model, to the bit; called after its end it
         returns at once. The checkpoint of another fit is refused. See
         ``docs/checkpoints.md``.
+    memory_limit : int, float or str, optional
+        Bytes, or words as "2GB", that `fit` may take beside `X` itself:
+        what would need more is refused before any work, with what to change
+        (``docs/scale.md``). Results do not depend on it.
+        None: no limit.
     random_state : int, RandomState instance or None, default=None
         For ``init="random"``.
     verbose : int, default=0
@@ -140,6 +147,7 @@ class CoincidenceClassifier(
         max_iter: int = 1000,
         tol: float = 1e-6,
         checkpoint: str | os.PathLike[str] | None = None,
+        memory_limit: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -149,6 +157,7 @@ class CoincidenceClassifier(
         self.max_iter = max_iter
         self.tol = tol
         self.checkpoint = checkpoint
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.verbose = verbose
 
@@ -259,6 +268,10 @@ class CoincidenceClassifier(
         latent = problem.calibrated(problem.without_null_space(start))
         value = log_likelihood(problem.data, latent) * n / len(problem.data)
         return _ClassFit(latent, value, 1, True)
+
+    def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
+        """What a method needs in memory for rows of a shape."""
+        return needs_of_fit(*shape)
 
     def _check_parameters(self, n_features: int) -> None:
         if self.n_components is not None:

@@ -14,6 +14,7 @@ from vicinal.coincidence.equations import LatentMap, exponents, log_likelihood
 from vicinal.coincidence.fits import Begun, LabelsFit, Learned, Listen, Settings
 from vicinal.coincidence.given import GivenPairs, PairsFit
 from vicinal.coincidence.learning import SOLVERS
+from vicinal.coincidence.memory import needs_of_fit, needs_of_pairs
 from vicinal.coincidence.neighbors import LabeledPoints
 from vicinal.coincidence.pair_classifier import PairClassifierMixin, even_distance
 from vicinal.coincidence.sample import SamplesRows
@@ -39,6 +40,7 @@ from vicinal.neighborhood import times
 from vicinal.neighborhood.arrays import Array
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.memory import Need, check_memory
 from vicinal.rows.methods import learns_from_rows
 from vicinal.state import SavedStateMixin
 
@@ -123,6 +125,12 @@ class LatentCoincidence(
         on from there and learns the same model, to the bit; called after its end it
         returns at once. The checkpoint of another fit is refused. See
         ``docs/checkpoints.md``.
+    memory_limit : int, float or str, optional
+        Bytes, or words as "2GB", that `fit` and `fit_pairs` may take beside `X` itself:
+        what would need more is refused before any work, with what to change
+        (``docs/scale.md``). How many pairs a rare class makes is not known before, and
+        not counted. Results do not depend on it.
+        None: no limit.
     random_state : int, RandomState instance or None, default=None
         For rows held back, samples of large tables and ``init="random"``.
     n_jobs : int, optional
@@ -240,6 +248,7 @@ class LatentCoincidence(
         validation_fraction: float = 0.2,
         engine: str = "auto",
         checkpoint: str | os.PathLike[str] | None = None,
+        memory_limit: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -256,6 +265,7 @@ class LatentCoincidence(
         self.validation_fraction = validation_fraction
         self.engine = engine
         self.checkpoint = checkpoint
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -320,6 +330,8 @@ class LatentCoincidence(
         points, positions = split_pairs(pairs, X)
         # Names of columns are those of X itself.
         points = validate_data(self, points if X is None else X, dtype=(np.float64, np.float32))
+        needs = needs_of_pairs(len(points), points.shape[1], len(positions))
+        check_memory("LatentCoincidence.fit_pairs", self.memory_limit, needs)
         check_units(points, name="pairs" if X is None else "X")
         self._check_parameters(points.shape[1])
         self._forget("validation_score_", "classes_", "scales_", "anchors_")
@@ -421,6 +433,10 @@ class LatentCoincidence(
         points, positions = split_pairs(pairs, X, self.components_.shape[1])
         Z = times(points[positions[:, 0]], self.components_.T)
         return LocalScales(self.anchors_, np.square(self.scales_)).at(Z)
+
+    def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
+        """What a method needs in memory for rows of a shape."""
+        return needs_of_fit(*shape, self.n_targets)
 
     def _check_parameters(self, n_features: int) -> None:
         if self.n_components is not None:

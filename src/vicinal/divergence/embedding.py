@@ -23,6 +23,7 @@ from vicinal.divergence.learners import (
 from vicinal.divergence.learners.laplacian import scale_of
 from vicinal.divergence.learners.pieces import Pieces, embed_pieces, extend_pieces
 from vicinal.divergence.limits import in_precision
+from vicinal.divergence.memory import needs_of_embedding
 from vicinal.divergence.neighbors import DivergenceNeighbors, checked_queries, space_of
 from vicinal.divergence.settings import check_settings
 from vicinal.divergence.space import Divergences, Space
@@ -30,6 +31,7 @@ from vicinal.fitting.support import FitSupport
 from vicinal.inputs.tensors import answers_in_kind
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.memory import Need
 from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
@@ -120,6 +122,12 @@ class DivergenceEmbedding(
         Further parameters of scikit-learn's TSNE or of umap.UMAP.
     search : {"auto", "exact", "approximate"}, default="auto"
     engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
+    memory_limit : int, float or str, optional
+        Bytes, or words as "2GB", that `fit` may take beside `X` itself:
+        what would need more is refused before any work, with what to change
+        (``docs/scale.md``). What t-SNE and UMAP take themselves is not counted, nor are
+        sparse distances. Results do not depend on it.
+        None: no limit.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, optional
     verbose : int, default=0
@@ -208,6 +216,7 @@ class DivergenceEmbedding(
         method_params: dict[str, Any] | None = None,
         search: str = "auto",
         engine: str = "auto",
+        memory_limit: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -230,6 +239,7 @@ class DivergenceEmbedding(
         self.method_params = method_params
         self.search = search
         self.engine = engine
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -354,6 +364,10 @@ class DivergenceEmbedding(
                 setattr(self, name, value)
 
     # ---------------------------------------------------------------------------------- the graph
+
+    def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
+        """What a method needs in memory for rows of a shape."""
+        return needs_of_embedding(self, *shape)
 
     def _neighbors(self, n_neighbors: int | str, X: Divergences) -> DivergenceNeighbors:
         return DivergenceNeighbors(

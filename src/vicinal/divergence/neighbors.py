@@ -21,6 +21,7 @@ from vicinal.divergence.limits import in_precision
 from vicinal.divergence.local import LocalModel, all_of
 from vicinal.divergence.made import Gaussians
 from vicinal.divergence.many import graph_neighbors, settled
+from vicinal.divergence.memory import needs_of_neighbors
 from vicinal.divergence.precomputed import GivenSpace, check_distances, check_new_distances
 from vicinal.divergence.space import (
     Divergences,
@@ -36,6 +37,7 @@ from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.memory import Need
 from vicinal.rows.methods import learns_from_rows
 
 __all__ = ["METRICS", "DivergenceNeighbors", "checked_queries", "space_of"]
@@ -126,12 +128,17 @@ class DivergenceNeighbors(
         those that their neighborhoods span. "cuda": on a GPU (extra `gpu`), in
         batches; neighborhoods and their Gaussians are made on the CPU. "auto":
         whichever of the first two costs less, on a GPU if tensors are there, or if
-        there is one and at least ten million pairs are compared. "dask" (extra `dask`):
+        there is one and at least four million pairs are compared. "dask" (extra `dask`):
         more than a million pairs are compared, and long searches for neighbors made, by
         the workers of a cluster, for whose client is open; each as by "auto". It is what
         "auto" chooses for an array of Dask; the points are brought to this machine,
         and go to every worker. All in double precision: the numbers are the same but for
         rounding.
+    memory_limit : int, float or str, optional
+        Bytes, or words as "2GB", that `fit` and `fit_transform` may take beside `X` itself:
+        what would need more is refused before any work, with what to change
+        (``docs/scale.md``). Sparse distances are not counted. Results do not depend on it.
+        None: no limit.
     n_jobs : int, optional
         Number of threads. None: all cores.
     verbose : int, default=0
@@ -214,6 +221,7 @@ class DivergenceNeighbors(
         square_root: bool = False,
         search: str = "auto",
         engine: str = "auto",
+        memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -229,6 +237,7 @@ class DivergenceNeighbors(
         self.square_root = square_root
         self.search = search
         self.engine = engine
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -425,6 +434,10 @@ class DivergenceNeighbors(
             return in_precision(divergences, dtype, "divergences")
         lengths = in_precision(divergences.data, dtype, "divergences")
         return with_lengths(divergences, lengths)
+
+    def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
+        """What a method needs in memory for rows of a shape."""
+        return needs_of_neighbors(self, method, *shape)
 
     def _check_parameters(self, n_samples: int) -> None:
         divergence_named(self.divergence)

@@ -15,12 +15,14 @@ from vicinal.inputs.checks import check_count, check_nonnegative, check_weights
 from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_projection
 from vicinal.local_components.estimator import LocalComponents
+from vicinal.local_components.memory import needs_of_clustering
 from vicinal.local_components.modes import SIGNIFICANCE, Modes
 from vicinal.neighborhood.arrays import Array, is_chunked, picked
 from vicinal.neighborhood.cluster.sharing import said_of_blocks
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.rows.cluster import rows_there
+from vicinal.rows.memory import Need
 from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 from vicinal.state import SavedStateMixin
 
@@ -57,6 +59,11 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         on from there and learns the same model, to the bit; called after its end it
         returns at once. The checkpoint of another fit is refused. See
         ``docs/checkpoints.md``.
+    memory_limit : int, float or str, optional
+        Bytes, or words as "2GB", that `fit` may take beside `X` itself:
+        what would need more is refused before any work, with what to change
+        (``docs/scale.md``). Results do not depend on it.
+        None: no limit.
     random_state : int, RandomState instance or None, default=None
         For a sample of many rows, and for the density unless it has one of its own.
     n_jobs : int, optional
@@ -151,6 +158,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         significance: float = SIGNIFICANCE,
         max_samples: int | None = 5000,
         checkpoint: str | os.PathLike[str] | None = None,
+        memory_limit: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -159,6 +167,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         self.significance = significance
         self.max_samples = max_samples
         self.checkpoint = checkpoint
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -232,6 +241,11 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         return self._modes.labels_of(rows)
 
     fit_predict = answers_in_kind(ClusterMixin.fit_predict)
+
+    def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
+        """What a method needs in memory for rows of a shape."""
+        density = LocalComponents(gaussian="search") if self.density is None else self.density
+        return needs_of_clustering(density, self.max_samples, *shape, dtype.itemsize)
 
     def _check_parameters(self) -> None:
         if self.density is not None and not isinstance(self.density, LocalComponents):

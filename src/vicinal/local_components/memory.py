@@ -7,11 +7,14 @@ from vicinal.local_components.settings import LocalSettings
 from vicinal.local_components.stream import MOST_TO_CHOOSE_FROM
 from vicinal.rows.memory import Need
 
-__all__ = ["needs_of_fit", "needs_of_stream"]
+__all__ = ["needs_of_clustering", "needs_of_fit", "needs_of_stream"]
 
 # Copies in double precision: of rows that EM looks at, of all others, which are centers of kernels,
 # of rows of a mixture, of a stream, and of the matrix of a kernel where every row has its own.
 _LOOKED_AT, _CENTERS, _MIXED, _STREAMED, _OWN = 10, 4, 24, 12, 60
+
+# Copies of rows that climb, and of all that get a cluster.
+_CLIMBING, _LABELED = 100, 24
 
 # Matrices of all pairs of columns, for each part of a mixture, too; tiles of engines, and the rest.
 _MATRICES, _PARTS, _REST = 16, 25, 60e6
@@ -45,6 +48,19 @@ def needs_of_stream(settings: LocalSettings, n: int, D: int, itemsize: int) -> l
         Need("the order of the rows", 8.0 * 2 * n, "call partial_fit with fewer rows at a time"),
         Need("the rows it keeps, and a batch", 8.0 * numbers, instead),
         *_needs_of_columns(D),
+    ]
+
+
+def needs_of_clustering(
+    density: LocalSettings, max_samples: int | None, n: int, D: int, itemsize: int
+) -> list[Need]:
+    """Of `ModeClustering.fit` to n rows of D columns, of which a sample climbs a density."""
+    climbing = n if max_samples is None else min(n, max_samples)
+    instead = "fit fewer rows, and let predict tell the clusters of the others"
+    return [
+        *needs_of_fit(density, climbing, D, itemsize),
+        Need("rows that climb", 8.0 * _CLIMBING * climbing * (D + 20), "lower max_samples"),
+        Need("clusters of all rows", 8.0 * n * (_LABELED * D + 20), instead),
     ]
 
 

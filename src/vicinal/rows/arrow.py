@@ -1,5 +1,6 @@
 """Rows of Arrow: tables, and data sets of Parquet (or other) files, columns by their names."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as pads
 
-__all__ = ["DatasetRows", "TableRows", "chosen_names", "matrix_of"]
+__all__ = ["ArrowRows", "DatasetRows", "TableRows", "batches_of", "n_rows_of"]
 
 
-def chosen_names(
+def _chosen_names(
     name: str, schema: "pa.Schema", columns: Sequence[str] | None, target: str | None
 ) -> tuple[str, ...]:
     """Columns to learn from, all of them numbers: those asked for, or all but the target."""
@@ -52,7 +53,7 @@ def _precision(schema: "pa.Schema", names: Sequence[str]) -> np.dtype:
     )
 
 
-def matrix_of(batch: "pa.RecordBatch", names: Sequence[str], dtype: np.dtype) -> NDArray:
+def _matrix(batch: "pa.RecordBatch", names: Sequence[str], dtype: np.dtype) -> NDArray:
     """Columns beside each other; gaps are not a number."""
     import pyarrow as pa
 
@@ -75,7 +76,48 @@ def _labels(chunks: "pa.ChunkedArray") -> NDArray:
     return found.astype(str) if found.dtype == object and not chunks.null_count else found
 
 
-class TableRows(RowSource):
+class ArrowRows(RowSource):
+    """Columns of Arrow by their names: a kind of them has `shape`, and `_batches`.
+
+    Parameters
+    ----------
+    name : str
+    schema : pyarrow.Schema
+    columns : sequence of str, optional
+        None: all but the target.
+    target : str, optional
+    """
+
+    columns: tuple[str, ...]
+
+    def __init__(
+        self, name: str, schema: "pa.Schema", columns: Sequence[str] | None, target: str | None
+    ) -> None:
+        self.name, self._schema, self._target = name, schema, target
+        self.columns = _chosen_names(name, schema, columns, target)
+        self.dtype = _precision(schema, self.columns)
+
+    @abstractmethod
+    def _batches(self, names: Sequence[str], size: int) -> Iterator["pa.RecordBatch"]:
+        """These columns of all rows, in order, about so many rows at a time."""
+
+    def chunks(self) -> Iterator[NDArray]:
+        """Some megabytes at a time."""
+        for batch in self._batches(self.columns, block_rows(self.shape[1])):
+            yield _matrix(batch, self.columns, self.dtype)
+
+    @property
+    def target(self) -> NDArray | None:
+        """The column that was named, read when it is asked for."""
+        import pyarrow as pa
+
+        if self._target is None:
+            return None
+        arrays = [batch.column(0) for batch in self._batches([self._target], 1_000_000)]
+        return _labels(pa.chunked_array(arrays, self._schema.field(self._target).type))
+
+
+class TableRows(ArrowRows):
     """A table of Arrow in memory, or one that it has mapped.
 
     Parameters
@@ -87,8 +129,6 @@ class TableRows(RowSource):
     target : str, optional
     """
 
-    columns: tuple[str, ...]
-
     def __init__(
         self,
         table: "pa.Table",
@@ -96,24 +136,14 @@ class TableRows(RowSource):
         columns: Sequence[str] | None = None,
         target: str | None = None,
     ) -> None:
-        self.name, self._table, self._target = name, table, target
-        self.columns = chosen_names(name, table.schema, columns, target)
-        self.shape = (table.num_rows, len(self.columns))
-        self.dtype = _precision(table.schema, self.columns)
+        super().__init__(name, table.schema, columns, target)
+        self._table, self.shape = table, (table.num_rows, len(self.columns))
 
-    def chunks(self) -> Iterator[NDArray]:
-        """Some megabytes at a time."""
-        some = self._table.select(list(self.columns))
-        for batch in some.to_batches(max_chunksize=block_rows(self.shape[1])):
-            yield matrix_of(batch, self.columns, self.dtype)
-
-    @property
-    def target(self) -> NDArray | None:
-        """The column that was named."""
-        return None if self._target is None else _labels(self._table.column(self._target))
+    def _batches(self, names: Sequence[str], size: int) -> Iterator["pa.RecordBatch"]:
+        yield from self._table.select(list(names)).to_batches(max_chunksize=size)
 
 
-class DatasetRows(RowSource):
+class DatasetRows(ArrowRows):
     """Files of a data set, in their order: Parquet, or any other that Arrow knows.
 
     The end of every Parquet file, which says how many rows and which columns it has, is read at
@@ -128,8 +158,6 @@ class DatasetRows(RowSource):
     target : str, optional
     """
 
-    columns: tuple[str, ...]
-
     def __init__(
         self,
         dataset: "pads.Dataset",
@@ -137,42 +165,36 @@ class DatasetRows(RowSource):
         columns: Sequence[str] | None = None,
         target: str | None = None,
     ) -> None:
-        self.name, self._dataset, self._target = name, dataset, target
-        self.columns = chosen_names(name, dataset.schema, columns, target)
-        self.dtype = _precision(dataset.schema, self.columns)
+        super().__init__(name, dataset.schema, columns, target)
         needed = [*self.columns, *([] if target is None else [target])]
-        fragments = list(dataset.get_fragments())
-        n = sum(_checked_rows(each, needed, dataset.schema, name) for each in fragments)
-        self.shape = (n, len(self.columns))
+        self._dataset = dataset
+        self.shape = (n_rows_of(dataset, needed, name), len(self.columns))
 
-    def chunks(self) -> Iterator[NDArray]:
-        """Batches of one file after the other, some megabytes at a time."""
-        size = block_rows(self.shape[1])
-        for batch in self._batches(list(self.columns), size):
-            yield matrix_of(batch, self.columns, self.dtype)
+    def _batches(self, names: Sequence[str], size: int) -> Iterator["pa.RecordBatch"]:
+        return batches_of(self._dataset, names, size, self.name)
 
-    @property
-    def target(self) -> NDArray | None:
-        """The column that was named, read when it is asked for."""
-        import pyarrow as pa
 
-        if self._target is None:
-            return None
-        arrays = [batch.column(0) for batch in self._batches([self._target], 1_000_000)]
-        return _labels(pa.chunked_array(arrays, self._dataset.schema.field(self._target).type))
+def n_rows_of(dataset: "pads.Dataset", needed: Sequence[str], name: str) -> int:
+    """Number of rows of all files, each of which has these columns."""
+    files = list(dataset.get_fragments())
+    return sum(_checked_rows(each, needed, dataset.schema, name) for each in files)
 
-    def _batches(self, names: list[str], size: int) -> Iterator["pa.RecordBatch"]:
-        for fragment in self._dataset.get_fragments():
-            with naming_rows(_path(fragment, self.name)):
-                # Few at a time, on few threads: what is read ahead takes memory, too.
-                yield from fragment.to_batches(
-                    schema=self._dataset.schema,
-                    columns=names,
-                    batch_size=size,
-                    batch_readahead=1,
-                    fragment_readahead=0,
-                    use_threads=False,
-                )
+
+def batches_of(
+    dataset: "pads.Dataset", names: Sequence[str], size: int, name: str
+) -> Iterator["pa.RecordBatch"]:
+    """Some columns of one file after the other, so many rows at most at a time."""
+    for fragment in dataset.get_fragments():
+        with naming_rows(_path(fragment, name)):
+            # Few at a time, on few threads: what is read ahead takes memory, too.
+            yield from fragment.to_batches(
+                schema=dataset.schema,
+                columns=list(names),
+                batch_size=size,
+                batch_readahead=1,
+                fragment_readahead=0,
+                use_threads=False,
+            )
 
 
 def _path(fragment: Any, otherwise: str) -> str:

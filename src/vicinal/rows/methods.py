@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from vicinal.fitting.progress import stage
 from vicinal.neighborhood.cluster.tasks import answered, task_holding
@@ -23,7 +24,7 @@ from vicinal.rows.memory import Need, bytes_of, check_memory
 from vicinal.rows.settling import held_bytes, settled
 from vicinal.rows.source import RowSource, precision_of
 
-__all__ = ["answers_in_blocks", "learns_from_rows", "scores_rows"]
+__all__ = ["answers_in_blocks", "check_limit", "learns_from_rows", "scores_rows"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -41,7 +42,7 @@ def learns_from_rows(method: Function) -> Function:
         source = source_of(X)
         check_engine(self)
         others, named = _in_memory(others, named)
-        _check_limit(self, method.__name__, X if source is None else source)
+        check_limit(self, method.__name__, X if source is None else source)
         if source is None:
             with computing_there(self, None):
                 return method(self, X, *others, **named)
@@ -128,7 +129,7 @@ def _check_aligned(source: RowSource, others: tuple[Any, ...], named: dict[str, 
             )
 
 
-def _check_limit(model: Any, method: str, X: Any) -> None:
+def check_limit(model: Any, method: str, X: Any) -> None:
     """Refuse what would take more memory than the user lets the model have."""
     if not hasattr(model, "memory_limit"):
         return
@@ -136,8 +137,8 @@ def _check_limit(model: Any, method: str, X: Any) -> None:
     if limit is None:
         return
     shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-    if len(shape) != 2:
-        return  # scikit-learn says what is wrong
+    if len(shape) != 2 or issparse(X):  # scikit-learn says what is wrong, or these are graphs
+        return
     if isinstance(X, RowSource):
         dtype, held = X.dtype, held_bytes(X, limit)
     else:

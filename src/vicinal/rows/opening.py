@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from vicinal.rows.chunked import ZarrRows
 from vicinal.rows.source import RowSource, naming_rows
 from vicinal.rows.text import TextRows
 
-__all__ = ["SUFFIXES", "open_rows"]
+if TYPE_CHECKING:
+    import pyarrow.dataset as pads
+
+__all__ = ["SUFFIXES", "Place", "dataset_at", "needed", "open_rows"]
 
 
 def open_rows(
@@ -70,7 +73,7 @@ def open_rows(
     >>> rows.shape, Z.shape
     ((300, 4), (300, 2))
     """
-    place = _Place.of(path, storage_options)
+    place = Place.of(path, storage_options)
     suffix = place.suffix
     if suffix not in SUFFIXES:
         known = ", ".join(one for one in SUFFIXES if one)
@@ -78,7 +81,7 @@ def open_rows(
     return SUFFIXES[suffix](place, columns, target)
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Where a file is: a path of this machine, or one in a store of fsspec."""
 
     name: str
@@ -87,7 +90,8 @@ class _Place(NamedTuple):
     options: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, path: str | os.PathLike[str], options: Mapping[str, Any] | None) -> "_Place":
+    def of(cls, path: str | os.PathLike[str], options: Mapping[str, Any] | None = None) -> "Place":
+        """Where a path or a URL leads; an error where there is nothing."""
         url = os.fspath(path)
         if "://" not in url:
             if not Path(url).exists():
@@ -101,7 +105,13 @@ class _Place(NamedTuple):
 
     @property
     def suffix(self) -> str:
+        """The end of its name, which tells the kind."""
         return PurePosixPath(self.path.rstrip("/")).suffix.lower()
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of files."""
+        return Path(self.path).is_dir() if self.store is None else self.store.isdir(self.path)
 
     def open(self) -> BinaryIO:
         """To be read from its beginning."""
@@ -111,7 +121,7 @@ class _Place(NamedTuple):
 
 
 # From a place, columns and target to rows.
-Opener = Callable[[_Place, Any, Any], RowSource]
+Opener = Callable[[Place, Any, Any], RowSource]
 
 
 def needed(module: str, what: str) -> Any:
@@ -123,7 +133,7 @@ def needed(module: str, what: str) -> Any:
         raise ImportError(f"{what} needs {package}: pip install 'vicinal[files]'") from error
 
 
-def _npy(place: _Place, columns: Any, target: Any) -> RowSource:
+def _npy(place: Place, columns: Any, target: Any) -> RowSource:
     if place.store is not None:
         return NpyRows(place.open, place.name, columns, target)
     with naming_rows(place.name):
@@ -131,20 +141,25 @@ def _npy(place: _Place, columns: Any, target: Any) -> RowSource:
     return ArrayRows(array, place.name, columns, target)
 
 
-def _dataset(format: str, place: _Place, columns: Any, target: Any) -> RowSource:
-    pads = needed("pyarrow.dataset", f"reading {place.name}")
+def dataset_at(place: Place, format: str) -> "pads.Dataset":
+    """Files of Arrow in the order of their names, which that of a folder's entries need not be."""
+    arrow = needed("pyarrow.dataset", f"reading {place.name}")
     known = {"format": format, "filesystem": place.store, "partitioning": "hive"}
     with naming_rows(place.name):
-        found = pads.dataset(place.path, **known)
-        files = sorted(found.files)  # the order of rows must not be that of a folder's entries
+        found: pads.Dataset = arrow.dataset(place.path, **known)
+        files = sorted(found.files)
         if files != found.files:
-            found = pads.dataset(files, schema=found.schema, **known)
+            found = arrow.dataset(files, schema=found.schema, **known)
     if not files:
         raise FileNotFoundError(f"{place.name} has no files of {format}")
-    return DatasetRows(found, place.name, columns, target)
+    return found
 
 
-def _zarr(place: _Place, columns: Any, target: Any) -> RowSource:
+def _dataset(format: str, place: Place, columns: Any, target: Any) -> RowSource:
+    return DatasetRows(dataset_at(place, format), place.name, columns, target)
+
+
+def _zarr(place: Place, columns: Any, target: Any) -> RowSource:
     zarr = needed("zarr", f"reading {place.name}")
     where = place.path if place.store is None else place.name.strip("'")
     with naming_rows(place.name):
@@ -158,7 +173,7 @@ def _zarr(place: _Place, columns: Any, target: Any) -> RowSource:
     return ZarrRows(found, place.name, columns, target)
 
 
-def _text(separator: str, place: _Place, columns: Any, target: Any) -> RowSource:
+def _text(separator: str, place: Place, columns: Any, target: Any) -> RowSource:
     needed("pyarrow.csv", f"reading {place.name} in parts")
     return TextRows(place.open, place.name, separator, columns, target)
 

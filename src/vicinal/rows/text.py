@@ -1,26 +1,80 @@
 """Rows of text: CSV and TSV files, parsed in parts."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicinal.rows.arrow import chosen_names, matrix_of
-from vicinal.rows.source import RowSource
+from vicinal.rows.arrow import ArrowRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.csv as pacsv
 
-__all__ = ["TextRows"]
+__all__ = ["Text", "TextRows"]
 
 # Of text that is parsed at a time.
 _PARSED_BYTES = 8_000_000
 
 
-class TextRows(RowSource):
+class Text(NamedTuple):
+    """A table in text, parsed by Arrow from its beginning on, as often as it is asked for.
+
+    Attributes
+    ----------
+    opened : callable
+        Opens it, each time anew.
+    name : str
+    separator : str
+    names : tuple of str, optional
+        Of all columns. None: those of the first line.
+    n_skipped : int
+        Lines before the rows, where `names` are given.
+    """
+
+    opened: Callable[[], AbstractContextManager[BinaryIO]]
+    name: str
+    separator: str = ","
+    names: tuple[str, ...] | None = None
+    n_skipped: int = 0
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """Names, and types as the first part of the text has them."""
+        with self._read(None) as reader:
+            return reader.schema
+
+    def batches(self, types: Mapping[str, "pa.DataType"]) -> Iterator["pa.RecordBatch"]:
+        """Some columns, as these types, in parts of some megabytes of text."""
+        with self._read(types) as reader:
+            yield from reader
+
+    @contextmanager
+    def _read(self, types: Mapping[str, "pa.DataType"] | None) -> Iterator[Any]:
+        import pyarrow.csv as pacsv
+
+        chosen = None
+        if types is not None:
+            chosen = pacsv.ConvertOptions(
+                column_types=types, include_columns=list(types), strings_can_be_null=False
+            )
+        reading = pacsv.ReadOptions(
+            block_size=_PARSED_BYTES,
+            use_threads=False,
+            column_names=self.names,
+            skip_rows=self.n_skipped,
+        )
+        parsing = pacsv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
+        with (
+            _as_table(self.name),
+            self.opened() as stream,
+            pacsv.open_csv(stream, reading, parsing, chosen) as reader,
+        ):
+            yield reader
+
+
+class TextRows(ArrowRows):
     """A file of text with a line of names, read once to count its rows and then for them.
 
     Parameters
@@ -34,8 +88,6 @@ class TextRows(RowSource):
     target : str, optional
     """
 
-    columns: tuple[str, ...]
-
     def __init__(
         self,
         opened: Callable[[], BinaryIO],
@@ -44,15 +96,11 @@ class TextRows(RowSource):
         columns: Sequence[str] | None = None,
         target: str | None = None,
     ) -> None:
-        self._open, self.name, self._separator, self._target = opened, name, separator, target
-        self.columns = chosen_names(name, self._schema(), columns, target)
+        self._text = Text(opened, name, separator)
+        super().__init__(name, self._text.schema, columns, target)
         self.dtype = np.dtype(np.float64)
-        self.shape = (sum(batch.num_rows for batch in self._batches(())), len(self.columns))
-
-    def chunks(self) -> Iterator[NDArray]:
-        """As they were parsed, some megabytes of text at a time."""
-        for batch in self._batches(self.columns):
-            yield matrix_of(batch, self.columns, self.dtype)
+        counted = sum(batch.num_rows for batch in self._words(self.columns[0]))
+        self.shape = (counted, len(self.columns))
 
     @property
     def target(self) -> NDArray | None:
@@ -60,8 +108,8 @@ class TextRows(RowSource):
         if self._target is None:
             return None
         parts = [
-            np.asarray(batch.column(self._target).to_pylist(), dtype=str)
-            for batch in self._batches([self._target], as_words=True)
+            np.asarray(batch.column(0).to_pylist(), dtype=str)
+            for batch in self._words(self._target)
         ]
         words = np.concatenate(parts)
         if (words == "").any():
@@ -72,35 +120,17 @@ class TextRows(RowSource):
         except ValueError:
             return words
 
-    def _schema(self) -> "pa.Schema":
-        """Names, and types as the first part of the text has them."""
-        with _as_table(self.name), self._open() as stream, self._reader(stream, None) as reader:
-            return reader.schema
-
-    def _batches(self, names: Sequence[str], as_words: bool = False) -> Iterator["pa.RecordBatch"]:
+    def _batches(self, names: Sequence[str], size: int) -> Iterator["pa.RecordBatch"]:
+        """As they are parsed, whatever the size."""
         import pyarrow as pa
-        import pyarrow.csv as pacsv
 
-        kind = pa.string() if as_words else pa.float64()
-        # To count rows takes one column, whatever is in it.
-        wanted = dict.fromkeys(names, kind) or {self.columns[0]: pa.string()}
-        convert = pacsv.ConvertOptions(
-            column_types=wanted, include_columns=list(wanted), strings_can_be_null=False
-        )
-        with _as_table(self.name), self._open() as stream, self._reader(stream, convert) as reader:
-            yield from reader
+        return self._text.batches(dict.fromkeys(names, pa.float64()))
 
-    def _reader(
-        self, stream: BinaryIO, convert: "pacsv.ConvertOptions | None"
-    ) -> "pacsv.CSVStreamingReader":
-        import pyarrow.csv as pacsv
+    def _words(self, name: str) -> Iterator["pa.RecordBatch"]:
+        """One column as it is written."""
+        import pyarrow as pa
 
-        return pacsv.open_csv(
-            stream,
-            read_options=pacsv.ReadOptions(block_size=_PARSED_BYTES, use_threads=False),
-            parse_options=pacsv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
-            convert_options=convert,
-        )
+        return self._text.batches({name: pa.string()})
 
 
 @contextmanager

@@ -122,7 +122,7 @@ def embed(
         if save is not None:
             vicinal.save(model, save, metadata=metadata_of(rows, data))
         coordinates = components_frame(estimator.embedding_)
-        keeping.beside(table, rows).write(destination, coordinates)
+        keeping.beside(table, chosen).write(destination, table, rows, coordinates)
 
 
 EMBED = Command(

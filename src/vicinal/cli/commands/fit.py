@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,15 +20,18 @@ from vicinal.cli.fitting import (
     save,
 )
 from vicinal.cli.groups import Choosing, Reading, Speaking
-from vicinal.cli.large import LargeTable, Sparing
+from vicinal.cli.judging import check_judged_in_parts
+from vicinal.cli.large import Sparing, rows_to_learn_from
 from vicinal.cli.overwriting import check_file, refuse_overwriting
 from vicinal.cli.progress import progress_of_fits
-from vicinal.cli.running import WrongUsage
 from vicinal.cli.screens import show_facts, show_json, size
 from vicinal.cli.settings import merge
 from vicinal.cli.tables.columns import Selection
 from vicinal.cli.tables.rows import Rows
 from vicinal.cli.wording import counted
+
+if TYPE_CHECKING:
+    from vicinal.cli.tables.large.table import LargeTable
 
 __all__ = ["FIT"]
 
@@ -116,10 +119,9 @@ def fit(
         plan.check_repeatable()
         refuse_overwriting({"--output": output, "--checkpoint": plan.checkpoint}, data)
         if sparing.is_for(data):
-            refused = {"standardize": standardize, "test_size": test_size}
-            table = sparing.table(data, **refused, **reading.asked, drop_missing=drop_missing)
-            rows = _rows_in_parts(table, choosing.selection, target, model)
             plan = _plan_in_parts(plan, sparing.memory_limit)
+            table = sparing.table(data, reading)
+            rows = _rows_in_parts(table, choosing.selection, target, model, drop_missing)
         else:
             rows = rows_to_fit(reading.table(data), choosing.selection, target, model, drop_missing)
         with progress_of_fits(interrupts, quiet=speaking.quiet):
@@ -146,24 +148,27 @@ FIT = Command(
 
 
 def _rows_in_parts(
-    table: LargeTable, selection: Selection, target: str | None, family: Family
+    table: "LargeTable",
+    selection: Selection,
+    target: str | None,
+    family: Family,
+    drop_missing: bool,
 ) -> Rows:
     """What to fit a model to, of a table that is read in parts."""
     check_target_given(table.known, target, family)
-    rows = table.to_learn_from(selection, target, family.needs_classes)
+    rows = rows_to_learn_from(table, selection, target, family.needs_classes, drop_missing)
     if rows.y is not None:
-        check_classes(rows.y, str(target), table.known.name)
+        check_classes(rows.y, str(target), table.name)
     return rows
 
 
 def _plan_in_parts(plan: FitPlan, memory_limit: str | None) -> FitPlan:
-    """Without a step before the model, which would hold all rows; the models need none."""
-    if plan.family is Family.coincidence:
-        raise WrongUsage("--model coincidence learns from a table in memory: use nca or local")
-    parameters = {**plan.parameters}
-    if memory_limit is not None:
-        parameters["memory_limit"] = memory_limit
-    return replace(plan, standardize=False, parameters=parameters)
+    """What the model may hold is bounded, too."""
+    if plan.test_size is not None:
+        check_judged_in_parts(plan.family.estimator, "--test-size")
+    if memory_limit is None:
+        return plan
+    return replace(plan, parameters={**plan.parameters, "memory_limit": memory_limit})
 
 
 def _facts(done: Fitted, output: Path, data: Path) -> dict[str, Any]:

@@ -7,10 +7,9 @@ import typer
 from vicinal.cli import options
 from vicinal.cli.command import Command
 from vicinal.cli.groups import Keeping, Matching, Reading, Speaking, Writing
-from vicinal.cli.large import Sparing, parts
+from vicinal.cli.large import Sparing, sweep_for, write_answers
 from vicinal.cli.model_files import SavedModel
 from vicinal.cli.progress import progress_of_fits
-from vicinal.cli.tables.parts import write_parts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,24 +39,23 @@ def predict(
     """Write the classes that a model predicts for rows, or which rows are outliers.
 
     The most probable class is in a column called predicted; of a density there
-    is 1, or -1 for outliers. The model's target is passed on, where DATA has it
-    and is not read in parts.
+    is 1, or -1 for outliers. The model's target is passed on, where DATA has it.
     """
     with speaking.running() as interrupts:
         destination = writing.destination(output, model, data)
         saved = SavedModel.at(model)
         _check_predict(saved, probabilities)
         if sparing.is_for(data):
-            large = sparing.table(data, **keeping.asked, **matching.asked, **reading.asked)
-            rows = large.for_model(saved, None, with_target=False)
-            found = parts(rows, lambda X: _predictions(saved.model, X, probabilities))
             with progress_of_fits(interrupts, "Reading", quiet=speaking.quiet):
-                write_parts(destination, found, len(rows))
+                sweep = sweep_for(saved, sparing.table(data, reading), matching)
+                answer = lambda X, _: _predictions(saved.model, X, probabilities)  # noqa: E731
+                write_answers(destination, sweep, keeping, answer, is_matrix=False)
             return
         table = reading.table(data)
         rows = matching.rows(table, saved.columns())
-        beside = keeping.beside(table, rows)
-        beside.write(destination, _predictions(saved.model, rows.X, probabilities), is_matrix=False)
+        found = _predictions(saved.model, rows.X, probabilities)
+        beside = keeping.beside(table, rows.columns)
+        beside.write(destination, table, rows, found, is_matrix=False)
 
 
 PREDICT = Command(

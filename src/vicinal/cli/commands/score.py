@@ -1,7 +1,7 @@
 """``vicinal score``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,8 +9,8 @@ from vicinal import __version__
 from vicinal.cli import options
 from vicinal.cli.command import Command
 from vicinal.cli.groups import Keeping, Matching, Reading, Speaking, Writing
-from vicinal.cli.judging import Judgment, judge, needs_classes
-from vicinal.cli.large import LargeTable, Sparing
+from vicinal.cli.judging import Judgment, check_judged_in_parts, judge, needs_classes
+from vicinal.cli.large import Sparing, sweep_for, write_answers
 from vicinal.cli.model_files import SavedModel
 from vicinal.cli.running import WrongUsage, remark, warn
 from vicinal.cli.screens import show_facts, show_json
@@ -18,6 +18,10 @@ from vicinal.cli.tables.columns import check_column
 from vicinal.cli.tables.rows import Rows
 from vicinal.cli.tables.table import Table
 from vicinal.cli.wording import some
+
+if TYPE_CHECKING:
+    from vicinal.cli.tables.large.rows import Sweep
+    from vicinal.cli.tables.large.table import LargeTable
 
 __all__ = ["SCORE"]
 
@@ -68,18 +72,21 @@ def score(
         destination = writing.destination(output, model, data) if per_row else None
         saved = SavedModel.at(model)
         _check_neighbors(saved, neighbors)
+        rows: Rows
         if sparing.is_for(data):
-            large = sparing.table(data, **keeping.asked, **matching.asked, **reading.asked)
-            rows = _rows_in_parts(saved, large, target)
+            sweep = _sweep(saved, sparing.table(data, reading), target, matching)
+            rows = sweep.rows()
         else:
             table = reading.table(data)
             rows = _rows(saved, table, target, matching)
         judgment = judge(saved.model, rows, k=neighbors)
-        if destination is not None and sparing.is_for(data):
-            destination.write(judgment.of_rows(), is_matrix=False)
-        elif destination is not None:
-            beside = keeping.beside(table, rows)
-            beside.write(destination, judgment.of_rows(), is_matrix=False)
+        if destination is not None:
+            found = judgment.of_rows()
+            if sparing.is_for(data):
+                write_answers(destination, sweep, keeping, lambda _, some: found[some], False)
+            else:
+                beside = keeping.beside(table, rows.columns)
+                beside.write(destination, table, rows, found, is_matrix=False)
             remark(", ".join(f"{name}: {value}" for name, value in judgment.words.items()))
         elif as_json:
             show_json(_facts(saved, judgment, data))
@@ -98,18 +105,16 @@ SCORE = Command(
 )
 
 
-def _rows_in_parts(saved: SavedModel, large: LargeTable, target: str | None) -> Rows:
-    """Of a table that is read in parts, for a model that can take it so."""
-    if saved.model is not saved.estimator or not hasattr(saved.estimator, "memory_limit"):
-        raise ValueError(
-            f"'{saved.path}' holds a {saved.header.model} that needs the whole table: fit one with "
-            "--memory-limit"
-        )
+def _sweep(
+    saved: SavedModel, table: "LargeTable", target: str | None, matching: Matching
+) -> "Sweep":
+    """Of a table that is read in parts."""
+    check_judged_in_parts(saved.model, "--memory-limit")
     labeled = needs_classes(saved.model)
     if labeled:
         columns = saved.columns(target)
-        _check_target(large.known, columns.target_in(large.known) or columns.target)
-    return large.for_model(saved, target, with_target=labeled)
+        _check_target(table.known, columns.target_in(table.known) or columns.target)
+    return sweep_for(saved, table, matching, target, with_target=labeled)
 
 
 def _check_usage(per_row: bool, as_json: bool, *about_rows: Any) -> None:

@@ -1,13 +1,17 @@
 """``vicinal transform``."""
 
+from typing import TYPE_CHECKING, Any
+
 from vicinal.cli import options
 from vicinal.cli.command import Command
 from vicinal.cli.groups import Keeping, Matching, Reading, Speaking, Writing
-from vicinal.cli.large import Sparing, parts
+from vicinal.cli.large import Sparing, sweep_for, write_answers
 from vicinal.cli.model_files import SavedModel
 from vicinal.cli.progress import progress_of_fits
 from vicinal.cli.tables.beside import components_frame
-from vicinal.cli.tables.parts import write_parts
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["TRANSFORM"]
 
@@ -27,23 +31,24 @@ def transform(
     """Write the coordinates that a model gives to rows.
 
     The columns are called component1, component2, ... The model's target is
-    passed on, where DATA has it and is not read in parts.
+    passed on, where DATA has it.
     """
     with speaking.running() as interrupts:
         destination = writing.destination(output, model, data)
         saved = SavedModel.at(model)
         saved.check_coordinates()
+
+        def coordinates(X: Any) -> "pl.DataFrame":
+            return components_frame(saved.model.transform(X))
+
         if sparing.is_for(data):
-            large = sparing.table(data, **keeping.asked, **matching.asked, **reading.asked)
-            rows = large.for_model(saved, None, with_target=False)
-            found = parts(rows, lambda X: components_frame(saved.model.transform(X)))
             with progress_of_fits(interrupts, "Reading", quiet=speaking.quiet):
-                write_parts(destination, found, len(rows))
+                sweep = sweep_for(saved, sparing.table(data, reading), matching)
+                write_answers(destination, sweep, keeping, lambda X, _: coordinates(X))
             return
         table = reading.table(data)
         rows = matching.rows(table, saved.columns())
-        beside = keeping.beside(table, rows)
-        beside.write(destination, components_frame(saved.model.transform(rows.X)))
+        keeping.beside(table, rows.columns).write(destination, table, rows, coordinates(rows.X))
 
 
 TRANSFORM = Command(

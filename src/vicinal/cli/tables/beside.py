@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vicinal.cli.tables.columns import resolve
+from vicinal.cli.tables.columns import Columns, resolve
 from vicinal.cli.tables.rows import Rows
 from vicinal.cli.tables.table import Table, some_columns
 from vicinal.cli.tables.writing import Destination
@@ -24,26 +24,39 @@ class Beside:
     Parameters
     ----------
     table : Table
-    rows : Rows
-        Those of the table that were used.
+        With all columns; its rows are not looked at.
+    columns : Columns
+        Of the model.
     keep : sequence of str
         As typed.
     keep_all : bool
     """
 
     def __init__(
-        self, table: Table, rows: Rows, keep: Sequence[str] = (), keep_all: bool = False
+        self, table: Table, columns: Columns, keep: Sequence[str] = (), keep_all: bool = False
     ) -> None:
-        self._table, self._rows = table, rows
-        self.target = rows.columns.target_in(table)
+        self.target = columns.target_in(table)
+        self._numbers = {*columns.names_in(table)} - {*columns.categories}
         self.names = table.frame.columns if keep_all else resolve(table, keep, "--keep")
         if self.target is not None and self.target not in self.names:
             self.names.append(self.target)
 
     def write(
-        self, destination: Destination, results: "pl.DataFrame", is_matrix: bool = True
+        self,
+        destination: Destination,
+        table: Table,
+        rows: Rows,
+        results: "pl.DataFrame",
+        is_matrix: bool = True,
     ) -> None:
-        """Write them, with the results to their right."""
+        """Write those of some rows of a table, with the results to their right."""
+        whole = self.joined(table, rows.places, results, destination.kind.is_text)
+        destination.write(whole, target=self.target, is_matrix=is_matrix)
+
+    def joined(
+        self, table: Table, places: "NDArray", results: "pl.DataFrame", to_text: bool
+    ) -> "pl.DataFrame":
+        """Those of the rows at some places of a table, or of a part of it, and the results."""
         import polars as pl
 
         for name in results.columns:
@@ -51,32 +64,33 @@ class Beside:
                 raise ValueError(
                     f"column {name!r} of the table cannot be passed on: a result has that name"
                 )
-        whole = pl.DataFrame([*self._passed_on(destination.kind.is_text), *results])
-        destination.write(whole, target=self.target, is_matrix=is_matrix)
+        return pl.DataFrame([*self._passed_on(table, places, to_text), *results])
 
-    def _passed_on(self, to_text: bool) -> "pl.DataFrame":
-        table, rows = self._table, self._rows
+    def _passed_on(self, table: Table, places: "NDArray", to_text: bool) -> "pl.DataFrame":
         if not self.names:
             return some_columns(table.frame, [])
-        frame = table.as_written(self.names)[rows.places]
+        frame = table.as_written(self.names)[places]
         if to_text or table.cells is None:
             return frame
-        numbers = {*rows.columns.names_in(table)} - {*rows.columns.categories}
-        values = table.frame[rows.places]
+        values = table.frame[places]
         return frame.with_columns(
             [
-                values[name] if name in numbers else _unless_changed(frame[name], values[name])
+                values[name]
+                if name in self._numbers or _is_unchanged(table, frame[name], values[name])
+                else frame[name]
                 for name in self.names
             ]
         )
 
 
-def _unless_changed(written: "pl.Series", values: "pl.Series") -> "pl.Series":
-    """The values, where they would be written as they were."""
+def _is_unchanged(table: Table, written: "pl.Series", values: "pl.Series") -> bool:
+    """Whether values would be written as they were."""
     import polars as pl
 
+    if table.unchanged is not None:
+        return values.name in table.unchanged
     same: bool = values.cast(pl.String).eq_missing(written).all()
-    return values if same else written
+    return same
 
 
 def components_frame(coordinates: "NDArray") -> "pl.DataFrame":

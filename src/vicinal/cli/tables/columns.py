@@ -202,11 +202,12 @@ def _values(table: Table, name: str) -> list[str]:
     column = table.frame[name]
     if not is_text(column) and not column.dtype.is_integer() and not is_number(column):
         raise ValueError(f"--one-hot {name}: {kind_of(column)} has no categories; --drop it")
-    labels = category_labels(table, name)
+    n_rows = table.n_rows
+    labels = category_labels(table if table.distinct is None else table.distinct(name), name)
     values = labels.drop_nulls().unique().sort().to_list()
-    if is_identifier(labels):
+    if is_identifier(labels, n_rows):
         raise ValueError(
-            f"--one-hot {name}: {len(values)} different values in {table.frame.height} rows are no "
+            f"--one-hot {name}: {len(values)} different values in {n_rows} rows are no "
             f"categories; --drop {name}"
         )
     return values
@@ -233,7 +234,7 @@ def _refuse_words(table: Table, names: list[str]) -> None:
         )
     name, column = words[0], table.frame[words[0]]
     advice = f"--drop {name}, or --columns to name those to use"
-    if is_text(column) and not is_identifier(category_labels(table, name)):
+    if is_text(column) and not is_identifier(category_labels(table, name), table.n_rows):
         advice = f"--one-hot {name} for its categories, {advice}"
     raise ValueError(
         f"column {name!r} of {table.name} is {kind_of(column)}{stray_word(table, column)}; "

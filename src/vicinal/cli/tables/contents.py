@@ -49,16 +49,16 @@ def category_labels(table: Table, name: str) -> "pl.Series":
     return words.set(words == "", None)
 
 
-def is_identifier(labels: "pl.Series") -> bool:
-    """Whether there are too many different words to be categories."""
-    return labels.n_unique() > max(20, len(labels) // 2)
+def is_identifier(labels: "pl.Series", n_rows: int) -> bool:
+    """Whether there are too many different words to be categories of so many rows."""
+    return labels.n_unique() > max(20, n_rows // 2)
 
 
 def stray_word(table: Table, column: "pl.Series") -> str:
     """The first word in a column that is mostly numbers, or what else is odd about it."""
     import polars as pl
 
-    if column.dtype != pl.String:
+    if column.dtype != pl.String or column.is_empty():
         return ""
     numbers = column.cast(pl.Float64, strict=False)
     known, read = column.drop_nulls().len(), numbers.drop_nulls().len()

@@ -1,7 +1,7 @@
 """Kinds of files that hold tables, and how to tell them apart."""
 
 from enum import Enum
-from pathlib import Path
+from pathlib import PurePath
 
 __all__ = ["Kind", "kind_of_content", "kind_of_name", "known_suffixes"]
 
@@ -47,7 +47,7 @@ _BEGINNINGS = {
 }
 
 
-def kind_of_name(path: Path) -> Kind | None:
+def kind_of_name(path: PurePath) -> Kind | None:
     """The kind that a file's name tells, or None; ".gz" at the end does not count."""
     inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return _SUFFIXES.get(inner.suffix.lower())

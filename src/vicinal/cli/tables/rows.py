@@ -1,8 +1,8 @@
 """From a table to the numbers and classes that a model is given."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.running import remark
 from vicinal.cli.tables.columns import Columns
@@ -12,10 +12,13 @@ from vicinal.cli.tables.table import Table, some_columns
 from vicinal.cli.wording import plural, some
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
-__all__ = ["Rows", "prepare"]
+__all__ = ["Rows", "check_some_left", "numbers_of", "prepare", "whole_rows"]
 
 _MOST_GAPS = 3
 _LARGEST = 1e150
@@ -27,8 +30,8 @@ class Rows:
 
     Attributes
     ----------
-    X : polars.DataFrame or ndarray
-        Numbers; a matrix where the columns have no names.
+    X : polars.DataFrame, ndarray or RowSource
+        Numbers; a matrix where the columns have no names, a source where they are read in parts.
     y : ndarray or None
         Classes.
     places : ndarray
@@ -36,7 +39,7 @@ class Rows:
     columns : Columns
     """
 
-    X: "pl.DataFrame | NDArray"
+    X: Any
     y: "NDArray | None"
     places: "NDArray"
     columns: Columns
@@ -47,7 +50,17 @@ class Rows:
     def take(self, positions: "NDArray") -> "Rows":
         """Rows at some positions among these."""
         y = None if self.y is None else self.y[positions]
-        return Rows(self.X[positions], y, self.places[positions], self.columns)
+        return replace(self, X=self.X[positions], y=y, places=self.places[positions])
+
+    def asked(self, method: "Callable[[Any], Any]") -> "NDArray":
+        """What a method of a model says about every row."""
+        import numpy as np
+
+        return np.asarray(method(self.X))
+
+    def fit(self, model: "BaseEstimator") -> "BaseEstimator":
+        """Fit a model to them."""
+        return model.fit(self.X) if self.y is None else model.fit(self.X, self.y)
 
 
 def prepare(
@@ -79,12 +92,57 @@ def prepare(
     Rows
     """
     names = columns.names_in(table)
+    target = columns.target_in(table) if with_target else None
+    X, whole = numbers_of(
+        table,
+        columns,
+        names,
+        target,
+        drop_missing=drop_missing,
+        ignore_unknown=ignore_unknown,
+        can_choose=can_choose,
+    )
+    needed = [*names, *([] if target is None else [target])]
+    check_some_left(table.name, whole, [n for n in needed if _gaps(table.frame[n]).any()])
+    y = None if target is None else classes_of(table, target, whole)
+    return Rows(X, y, whole.arg_true().to_numpy(), columns)
+
+
+def numbers_of(
+    table: Table,
+    columns: Columns,
+    names: Sequence[str],
+    target: str | None = None,
+    *,
+    drop_missing: bool = False,
+    ignore_unknown: bool = False,
+    can_choose: bool = False,
+) -> "tuple[pl.DataFrame | NDArray, pl.Series]":
+    """Numbers of a table, or of a part of one, and which rows have all that is needed.
+
+    Parameters
+    ----------
+    table : Table
+    columns : Columns
+    names : sequence of str
+        What the table calls them.
+    target : str or None
+        A column that is needed, too.
+    drop_missing, ignore_unknown, can_choose : bool, default=False
+        See `prepare`.
+
+    Returns
+    -------
+    X : polars.DataFrame or ndarray
+        Of the rows that have all.
+    whole : polars.Series of bool
+        For every row of the table.
+    """
     chosen = some_columns(table.frame, names)
     chosen.columns = list(columns.sources)
     _refuse_words(table, chosen, columns)
-    target = columns.target_in(table) if with_target else None
     needed = chosen if target is None else chosen.with_columns(table.frame[target].alias(target))
-    whole = _whole_rows(table, needed, drop_missing, chosen.columns if can_choose else ())
+    whole = whole_rows(table, needed, drop_missing, chosen.columns if can_choose else ())
     _refuse_huge(table, chosen, whole)
     labels = {
         source: _as_known(category_labels(table, name), columns.categories[source])
@@ -94,9 +152,7 @@ def prepare(
     if not ignore_unknown:
         _refuse_unknown(table, labels, columns, whole)
     X = _numbers(chosen, labels, columns).filter(whole)
-    y = None if target is None else classes_of(table, target, whole)
-    places = whole.arg_true().to_numpy()
-    return Rows(X if columns.is_named else X.to_numpy(), y, places, columns)
+    return X if columns.is_named else X.to_numpy(), whole
 
 
 def _refuse_words(table: Table, chosen: "pl.DataFrame", columns: Columns) -> None:
@@ -150,8 +206,8 @@ def _numbers(
     return pl.DataFrame(series)
 
 
-def _whole_rows(
-    table: Table, needed: "pl.DataFrame", drop_missing: bool, optional: Sequence[str]
+def whole_rows(
+    table: Table, needed: "pl.DataFrame", drop_missing: bool, optional: Sequence[str] = ()
 ) -> "pl.Series":
     """Which rows have all that is needed; an error where some have not and may not be dropped."""
     import polars as pl
@@ -160,15 +216,17 @@ def _whole_rows(
     gappy = {name: found for name, found in gaps.items() if found.any()}
     if gappy and not drop_missing:
         raise ValueError(_told(table, gappy) + _advice([n for n in gappy if n in optional]))
-    whole = ~pl.DataFrame([*gaps.values()]).max_horizontal()
+    return ~pl.DataFrame([*gaps.values()]).max_horizontal()
+
+
+def check_some_left(name: str, whole: "pl.Series", gappy: Iterable[str]) -> None:
+    """Tell how many rows of a table were left out; an error where none remains."""
     n_left = int(whole.sum())
     if n_left == 0:
-        raise ValueError(f"every row of {table.name} lacks something ({some(gappy)})")
+        raise ValueError(f"every row of {name} lacks something ({some(gappy)})")
     if n_left < len(whole):
-        remark(
-            f"{plural(len(whole) - n_left, 'row')} with missing values left out, {n_left} remain"
-        )
-    return whole
+        left_out = plural(len(whole) - n_left, "row")
+        remark(f"{left_out} with missing values left out, {n_left} remain")
 
 
 def _gaps(column: "pl.Series") -> "pl.Series":

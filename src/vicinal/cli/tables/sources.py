@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from vicinal.cli.running import remark
 from vicinal.cli.streams import errors_of_libraries_hidden
 from vicinal.cli.tables.kinds import Kind, kind_of_content, kind_of_name, known_suffixes
+from vicinal.cli.tables.locations import Url
 
 __all__ = ["STANDARD", "Source"]
 
@@ -49,6 +50,10 @@ class Source:
     @classmethod
     def at(cls, path: Path) -> "Source":
         """The source at a path, "-" being standard input; what gzip zipped is unzipped."""
+        if isinstance(path, Url):
+            raise ValueError(
+                f"'{path}' is a URL, which fit, transform, predict and score read: download it"
+            )
         if path == STANDARD:
             source = cls("standard input", path, _standard_input())
         else:

@@ -28,6 +28,15 @@ class Table:
     cells : callable or None
         From names of columns to a table of them as text, cell by cell as the file has
         it. None: the file holds values, those of `frame`.
+    n_before : int
+        Rows of the file before these, which are a part of it then.
+    n_in_file : int or None
+        Rows of the file, where `frame` has others.
+    distinct : callable or None
+        From the name of a column to a table of its different entries, where `frame` has no rows.
+    unchanged : frozenset of str or None
+        Columns of a text whose values would be written as they stand there, in all of the file
+        that these rows are a part of. None: these are all rows.
     """
 
     frame: "pl.DataFrame"
@@ -36,6 +45,15 @@ class Table:
     target: str | None = None
     line_of: Callable[[int], int] | None = None
     cells: "Callable[[Sequence[str]], pl.DataFrame] | None" = None
+    n_before: int = 0
+    n_in_file: int | None = None
+    distinct: "Callable[[str], Table] | None" = None
+    unchanged: frozenset[str] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the file."""
+        return self.frame.height if self.n_in_file is None else self.n_in_file
 
     def as_written(self, names: Sequence[str]) -> "pl.DataFrame":
         """Columns as they stand in the file: what is written 007 or 1e2 is no number there."""
@@ -52,7 +70,7 @@ class Table:
     def where(self, row: int) -> str:
         """The row at a position, as people count in the file."""
         if self.line_of is None:
-            return f"row {row + 1}"
+            return f"row {self.n_before + row + 1}"
         return f"data row {row + 1} (line {self.line_of(row)})"
 
 

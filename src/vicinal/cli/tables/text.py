@@ -17,7 +17,7 @@ from vicinal.cli.wording import plural
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_text"]
+__all__ = ["as_numbers", "checked_names", "has_names", "read_text", "separator_of"]
 
 # What stands for a missing number; in a column of words it is a word.
 _GAPS = ("", "NA", "N/A", "n/a", "na", "NULL", "null", "None", "?", "-")
@@ -82,12 +82,12 @@ def read_text(source: Source, kind: Kind, header: bool | None) -> Table:
     whole = _checked(source)
     raw = whole.lstrip(b"\r\n")
     first = raw.partition(b"\n")[0].decode(errors="replace")
-    separator = "\t" if kind is Kind.tsv else _separator(first)
+    separator = "\t" if kind is Kind.tsv else separator_of(first)
     text = _Text(source.name, raw, separator, whole[: len(whole) - len(raw)].count(b"\n"))
     try:
         names = [name.strip() for name in next(text.records())[1]]
-        text = replace(text, has_header=_has_header(text.name, names, header))
-        all_names = _checked_names(text, names)
+        text = replace(text, has_header=has_names(text.name, names, header))
+        all_names = checked_names(text.name, names, text.has_header)
         frame = _tidied(_parsed(text, all_names))
     except UnicodeDecodeError:
         raise _wrong_encoding(text) from None
@@ -121,13 +121,13 @@ def _checked(source: Source) -> bytes:
     return content + (blanks.group() if blanks else b"") + b"\n"
 
 
-def _separator(first: str) -> str:
+def separator_of(first: str) -> str:
     """The most frequent one in the first line, outside of quotes."""
     bare = re.sub(r'"[^"]*"', "", first)
     return max(_SEPARATORS, key=bare.count)
 
 
-def _has_header(name: str, names: list[str], header: bool | None) -> bool:
+def has_names(name: str, names: list[str], header: bool | None) -> bool:
     """Whether the first line holds names: as told; else an error where it looks like data."""
     if header is not None:
         return header
@@ -140,16 +140,16 @@ def _has_header(name: str, names: list[str], header: bool | None) -> bool:
     return True
 
 
-def _checked_names(text: _Text, names: list[str]) -> list[str]:
-    if not text.has_header:
+def checked_names(name: str, names: list[str], has_header: bool) -> list[str]:
+    """Names of all columns, those of unnamed ones made up; an error where two are the same."""
+    if not has_header:
         return unnamed_columns(len(names))
     names = [name or f"column{i + 1}" for i, name in enumerate(names)]
-    for name, times in Counter(names).items():
+    for twin, times in Counter(names).items():
         if times > 1:
-            places = " and ".join(str(i + 1) for i, other in enumerate(names) if other == name)
+            places = " and ".join(str(i + 1) for i, other in enumerate(names) if other == twin)
             raise ValueError(
-                f"{text.name} has several columns named {name!r} (columns {places}): names must "
-                "differ"
+                f"{name} has several columns named {twin!r} (columns {places}): names must differ"
             )
     return names
 
@@ -250,12 +250,17 @@ def _tidied(frame: "pl.DataFrame") -> "pl.DataFrame":
 
 def _as_numbers(words: "pl.Series") -> "pl.Series":
     """The column as numbers, missing ones null, where it has no words but such for gaps."""
+    numbers, gaps = as_numbers(words)
+    is_number = not gaps.all() and (numbers.is_null() == gaps).all()
+    return numbers if is_number else words.set(words == "", None)
+
+
+def as_numbers(words: "pl.Series") -> "tuple[pl.Series, pl.Series]":
+    """Words as numbers, null where they are none, and which of them stand for gaps."""
     import polars as pl
 
     gaps = words.is_null() | words.is_in(_GAPS)
-    numbers = words.set(gaps, None).cast(pl.Float64, strict=False)
-    is_number = not gaps.all() and (numbers.is_null() == gaps).all()
-    return numbers if is_number else words.set(words == "", None)
+    return words.set(gaps, None).cast(pl.Float64, strict=False), gaps
 
 
 def _without_row_numbers(frame: "pl.DataFrame", name: str) -> "pl.DataFrame":

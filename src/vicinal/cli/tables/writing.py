@@ -14,16 +14,19 @@ from vicinal.cli.streams import writing_results
 from vicinal.cli.tables.contents import is_number, kind_of
 from vicinal.cli.tables.formulas import defused
 from vicinal.cli.tables.kinds import Kind, kind_of_name, known_suffixes
+from vicinal.cli.tables.locations import Url, whole_output
 from vicinal.cli.tables.sources import STANDARD
 from vicinal.cli.tables.table import some_columns
 from vicinal.cli.wording import printable
-from vicinal.files import check_target, whole_file
+from vicinal.files import check_target
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Destination"]
+__all__ = ["WITHOUT_CLASSES", "Destination", "arrays_of", "write_text"]
+
+WITHOUT_CLASSES = "the classes are left out: .npy holds one array, .npz has room for them as y"
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Destination:
         stream = io.BytesIO()
         frame = defused(frame) if self.defuse else frame
         if self.kind in (Kind.npy, Kind.npz):
-            _write_arrays(self.kind, _arrays(frame, target, is_matrix), stream)
+            _write_arrays(self.kind, arrays_of(frame, target, is_matrix), stream)
         else:
             _WRITERS[self.kind](frame, stream)
         content = stream.getbuffer()
@@ -94,7 +97,7 @@ class Destination:
                 sys.stdout.buffer.write(_shown(content) if _is_terminal() else content)
             return
         is_zipped = self.path.suffix.lower() == ".gz"  # the same table makes the same file
-        with whole_file(self.path) as file:
+        with whole_output(self.path) as file:
             file.write(gzip.compress(content, mtime=0) if is_zipped else content)
 
 
@@ -106,7 +109,8 @@ def _checked(path: Path | None, asked: Kind | None) -> tuple[Path, Kind]:
                 f"{kind.value} is nothing for a terminal: name a file with -o, or use a pipe"
             )
         return STANDARD, kind
-    check_target(path, "the table")
+    if not isinstance(path, Url):
+        check_target(path, "the table")
     found = asked or kind_of_name(path)
     if found is None:
         raise ValueError(
@@ -126,14 +130,17 @@ def _shown(content: memoryview) -> bytes:
 
 
 _WRITERS: dict[Kind, Callable[["pl.DataFrame", BinaryIO], None]] = {
-    Kind.csv: lambda frame, stream: _write_text(frame, stream, ","),
-    Kind.tsv: lambda frame, stream: _write_text(frame, stream, "\t"),
+    Kind.csv: lambda frame, stream: write_text(frame, stream, ","),
+    Kind.tsv: lambda frame, stream: write_text(frame, stream, "\t"),
     Kind.parquet: lambda frame, stream: frame.write_parquet(stream),
     Kind.arrow: lambda frame, stream: frame.write_ipc(stream),
 }
 
 
-def _write_text(frame: "pl.DataFrame", stream: BinaryIO, separator: str) -> None:
+def write_text(
+    frame: "pl.DataFrame", stream: BinaryIO, separator: str, include_header: bool = True
+) -> None:
+    """A table in lines; an error where a column is none of words, numbers or times."""
     import polars as pl
 
     for column in frame:
@@ -142,10 +149,11 @@ def _write_text(frame: "pl.DataFrame", stream: BinaryIO, separator: str) -> None
                 f"column {column.name!r} is of type {column.dtype}, which no text can hold: write "
                 ".parquet or .arrow"
             )
-    frame.write_csv(stream, separator=separator)
+    frame.write_csv(stream, separator=separator, include_header=include_header)
 
 
-def _arrays(frame: "pl.DataFrame", target: str | None, is_matrix: bool) -> "dict[str, NDArray]":
+def arrays_of(frame: "pl.DataFrame", target: str | None, is_matrix: bool) -> "dict[str, NDArray]":
+    """A table as NumPy's files have it: X and, where there are classes, y."""
     if target is None or frame.width == 1:
         return {"X": _array(frame, is_matrix)}
     y = _array(some_columns(frame, [target]), False)
@@ -160,7 +168,7 @@ def _write_arrays(kind: Kind, arrays: "dict[str, NDArray]", stream: BinaryIO) ->
         np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
         return
     if "y" in arrays:
-        remark("the classes are left out: .npy holds one array, .npz has room for them as y")
+        remark(WITHOUT_CLASSES)
     np.save(stream, arrays["X"], allow_pickle=False)
 
 

@@ -91,10 +91,11 @@ class Journal:
         self._numbers.append(0)
         try:
             yield Page(self, number, kinds, like)
-        except Exception:
-            raise  # a result like any other: who goes on will see it again
-        except BaseException:
-            self.close()  # Ctrl-C: what comes now is not what would have come
+        except BaseException as error:
+            # An error is a result like any other: who goes on will see it again. But after Ctrl-C
+            # what comes is not what would have come.
+            if not isinstance(error, Exception):
+                self.close()
             raise
         finally:
             self._numbers.pop()

@@ -1,8 +1,9 @@
 """From the parameter `checkpoint` of an estimator to the journal of its fit."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator
 from vicinal.files import check_target
 from vicinal.fitting.checkpoints.identity import Identity
 from vicinal.fitting.checkpoints.journal import Journal, current, written_by
+from vicinal.fitting.checkpoints.locking import locked
 from vicinal.fitting.checkpoints.packing import DamagedError, unpack
 from vicinal.fitting.checkpoints.storage import as_path, load
 from vicinal.fitting.progress import say
@@ -38,20 +40,24 @@ def checkpointed(model: BaseEstimator, method: str, data: Mapping[str, Any]) -> 
     ------
     ValueError
         Where the checkpoint is that of another fit.
+    BlockingIOError
+        Where another fit uses it at the moment.
     """
     journal = current() if _is_lent.get() else None
-    own: AbstractContextManager[Any] = nullcontext()
-    if model.checkpoint is not None:
-        journal = _opened(model, method, data)
-        if isinstance(model.random_state, np.random.RandomState):
-            journal.watch(model.random_state)
-        own = closing(journal)
-    token = _is_lent.set(False)
-    try:
-        with written_by(journal), own:
-            yield
-    finally:
-        _is_lent.reset(token)
+    with ExitStack() as own:
+        if model.checkpoint is not None:
+            path = as_path(model.checkpoint)
+            check_target(path, "the checkpoint")
+            own.enter_context(locked(path))
+            journal = own.enter_context(closing(_opened(model, method, data, path)))
+            if isinstance(model.random_state, np.random.RandomState):
+                journal.watch(model.random_state)
+        token = _is_lent.set(False)
+        try:
+            with written_by(journal):
+                yield
+        finally:
+            _is_lent.reset(token)
 
 
 @contextmanager
@@ -64,10 +70,8 @@ def lent() -> Iterator[None]:
         _is_lent.reset(token)
 
 
-def _opened(model: BaseEstimator, method: str, data: Mapping[str, Any]) -> Journal:
+def _opened(model: BaseEstimator, method: str, data: Mapping[str, Any], path: Path) -> Journal:
     """A new journal, or one with what was written in the file."""
-    path = as_path(model.checkpoint)
-    check_target(path, "the checkpoint")
     identity, content = Identity.of(model, method, data), load(path)
     if content is None:
         return Journal(path, identity, {})
