@@ -40,6 +40,9 @@ pytestmark = [
 PATIENCE = {
     "distributed.scheduler.allowed-failures": 1,
     "distributed.comm.timeouts.connect": "3s",
+    # So long after a worker was lost, Dask looks whether it is back, and gives it up for good if
+    # it is not: also where it was back, and the next test has killed it again.
+    "distributed.deploy.lost-worker-timeout": "1 hour",
 }
 
 FULL = {"batching": "full", "max_iter": 6, "regularization": 0.01}
