@@ -29,6 +29,7 @@ from vicinal import (  # noqa: E402
 )
 from vicinal.nca.learning import NeighborhoodProblem  # noqa: E402
 from vicinal.neighborhood.cluster import sharing  # noqa: E402
+from vicinal.neighborhood.cluster.presence import asks_workers  # noqa: E402
 
 # Sockets of processes that were killed are left to the garbage collector.
 pytestmark = [
@@ -216,7 +217,8 @@ def noted(monkeypatch):
 def test_the_graph_of_divergences(client, labeled, kind, monkeypatch):
     """All pairs, and candidates of Gaussians that are made when they are asked for."""
     monkeypatch.setattr("vicinal.divergence.engines.FEW_PAIRS", 10_000)
-    monkeypatch.setattr("vicinal.inputs.nearest._MANY_TILES", 0)
+    monkeypatch.setattr("vicinal.inputs.nearest._is_for_workers", lambda *_: asks_workers())
+    monkeypatch.setattr("vicinal.inputs.nearest._queries_per_share", lambda *_: 100)
     monkeypatch.setattr("vicinal.divergence.local._STORED_NUMBERS", 1000)
     monkeypatch.setattr("vicinal.divergence.made._MUCH", 0)
     sent = noted(monkeypatch)
@@ -235,7 +237,8 @@ def test_the_graph_of_divergences(client, labeled, kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["here", "there"])
 def test_pairs_that_labels_make(client, labeled, kind, monkeypatch):
-    monkeypatch.setattr("vicinal.inputs.nearest._MANY_TILES", 0)
+    monkeypatch.setattr("vicinal.inputs.nearest._is_for_workers", lambda *_: asks_workers())
+    monkeypatch.setattr("vicinal.inputs.nearest._queries_per_share", lambda *_: 100)
     monkeypatch.setattr("vicinal.coincidence.neighbors._MUCH", 0)
     X, y = labeled[0][:400], labeled[1][:400]
     recipe = {"pairs": "impostors", "early_stopping": False, "max_iter": 5}
