@@ -34,6 +34,7 @@ from vicinal.nca.learning import Coordinates, NeighborhoodProblem  # noqa: E402
 from vicinal.nca.training_set import TrainingSet  # noqa: E402
 from vicinal.neighborhood import Workload, choose_engine, law_named  # noqa: E402
 from vicinal.neighborhood.cluster import sharing  # noqa: E402
+from vicinal.neighborhood.cluster.presence import asks_workers  # noqa: E402
 
 # Sockets of processes that were killed are left to the garbage collector.
 pytestmark = [
@@ -45,6 +46,9 @@ pytestmark = [
 PATIENCE = {
     "distributed.scheduler.allowed-failures": 1,
     "distributed.comm.timeouts.connect": "3s",
+    # So long after a worker was lost, Dask looks whether it is back, and gives it up for good if
+    # it is not: also where it was back, and the next test has killed it again.
+    "distributed.deploy.lost-worker-timeout": "1 hour",
 }
 
 FULL = {"batching": "full", "max_iter": 6, "regularization": 0.01}
@@ -307,7 +311,8 @@ def noted(monkeypatch):
 def test_the_graph_of_divergences(client, labeled, kind, monkeypatch):
     """All pairs, and candidates of Gaussians that are made when they are asked for."""
     monkeypatch.setattr("vicinal.divergence.engines.FEW_PAIRS", 10_000)
-    monkeypatch.setattr("vicinal.inputs.nearest._MANY_TILES", 0)
+    monkeypatch.setattr("vicinal.inputs.nearest._is_for_workers", lambda *_: asks_workers())
+    monkeypatch.setattr("vicinal.inputs.nearest._queries_per_share", lambda *_: 100)
     monkeypatch.setattr("vicinal.divergence.local._STORED_NUMBERS", 1000)
     monkeypatch.setattr("vicinal.divergence.made._MUCH", 0)
     sent = noted(monkeypatch)
@@ -326,7 +331,8 @@ def test_the_graph_of_divergences(client, labeled, kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["here", "there"])
 def test_pairs_that_labels_make(client, labeled, kind, monkeypatch):
-    monkeypatch.setattr("vicinal.inputs.nearest._MANY_TILES", 0)
+    monkeypatch.setattr("vicinal.inputs.nearest._is_for_workers", lambda *_: asks_workers())
+    monkeypatch.setattr("vicinal.inputs.nearest._queries_per_share", lambda *_: 100)
     monkeypatch.setattr("vicinal.coincidence.neighbors._MUCH", 0)
     X, y = labeled[0][:400], labeled[1][:400]
     recipe = {"pairs": "impostors", "early_stopping": False, "max_iter": 5}

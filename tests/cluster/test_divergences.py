@@ -16,16 +16,18 @@ from vicinal.divergence.comparison import Comparison  # noqa: E402
 from vicinal.divergence.divergences import DIVERGENCES, divergence_named  # noqa: E402
 from vicinal.divergence.places import HOST  # noqa: E402
 from vicinal.inputs import cells, nearest  # noqa: E402
+from vicinal.neighborhood.cluster.presence import asking_workers, asks_workers  # noqa: E402
+from vicinal.neighborhood.cluster.sharing import shared  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
     """Small problems are sent, too."""
     monkeypatch.setattr("vicinal.divergence.engines.FEW_PAIRS", 1000)
-    monkeypatch.setattr(nearest, "_MANY_TILES", 0)
+    monkeypatch.setattr(nearest, "_is_for_workers", lambda keys, queries: asks_workers())
+    monkeypatch.setattr(nearest, "_queries_per_share", lambda *sizes: 30)
     monkeypatch.setattr(cells, "_MUCH", 0)
     monkeypatch.setattr(made, "_MUCH", 0)
-    monkeypatch.setattr("vicinal.neighborhood.cluster.blocks.LEAST_ROWS", 50)
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -167,6 +169,23 @@ def test_rows_of_dask(points, chunks, sent):
 def test_who_is_asked_for_by_name_computes_here(points, sent):
     neighbors(engine="dense").fit_transform(da.from_array(points, chunks=(100, 6)))
     assert not sent
+
+
+@pytest.mark.parametrize(("n_queries", "n_tasks"), [(31 * 128, []), (32 * 128, [32])])
+def test_a_search_that_is_seconds_of_work_is_shared_out(n_queries, n_tasks, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(nearest, "_TILE_WORK", 1000 * 40 * 100)  # of a hundred queries
+    rng, tasks = np.random.default_rng(0), []
+    keys, queries = rng.normal(size=(1000, 40)), rng.normal(size=(n_queries, 40))
+    expected = nearest.nearest(keys, queries, 3)
+    monkeypatch.setattr(
+        nearest, "shared", lambda *given: tasks.append(len(given[1])) or shared(*given)
+    )
+    with asking_workers():
+        found = nearest.nearest(keys, queries, 3)
+    assert tasks == n_tasks
+    for one, other in zip(found, expected, strict=True):
+        assert_array_equal(one, other)
 
 
 def test_few_pairs_are_compared_here(points, sent, monkeypatch):

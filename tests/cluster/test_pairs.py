@@ -12,17 +12,17 @@ from vicinal.coincidence import neighbors, sample  # noqa: E402
 from vicinal.coincidence.neighbors import LabeledPoints, labeled_pairs  # noqa: E402
 from vicinal.inputs import nearest  # noqa: E402
 from vicinal.neighborhood.cluster import sharing  # noqa: E402
-from vicinal.neighborhood.cluster.presence import asking_workers  # noqa: E402
+from vicinal.neighborhood.cluster.presence import asking_workers, asks_workers  # noqa: E402
 from vicinal.neighborhood.threads import computing  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
     """Small problems are sent, too."""
-    monkeypatch.setattr(nearest, "_MANY_TILES", 0)
+    monkeypatch.setattr(nearest, "_is_for_workers", lambda keys, queries: asks_workers())
+    monkeypatch.setattr(nearest, "_queries_per_share", lambda *sizes: 30)
     monkeypatch.setattr(neighbors, "_MUCH", 0)
     monkeypatch.setattr(neighbors, "_TILE", 40)
-    monkeypatch.setattr("vicinal.neighborhood.cluster.blocks.LEAST_ROWS", 30)
     with dask.config.set(scheduler="synchronous"):
         yield
 

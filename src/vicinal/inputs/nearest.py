@@ -48,7 +48,8 @@ _BLOCK_NUMBERS = 8_000_000
 # trees; and the least queries that products of matrices are fast for.
 _TILE_WORK, _TREE_WORK, _LEAST_QUERIES = 200_000_000, 100_000, 128
 
-# Tiles from which on workers of a cluster, where they are asked, search: seconds of a core.
+# Tiles from which on workers of a cluster, where they are asked, search (seconds of a core), and
+# as many tasks.
 _MANY_TILES = 32
 
 # Dimensions above which scikit-learn looks at all keys.
@@ -152,7 +153,7 @@ def _found_there(
     shape = len(queries), k
     positions, squared = np.empty(shape, dtype=np.intp), np.empty(shape)
     work = partial(_nearest_of_some, keys, None if queries is keys else queries, k, own)
-    blocks = slices_of(len(queries))
+    blocks = slices_of(len(queries), _queries_per_share(len(queries), *keys.shape))
     for rows, found in zip(blocks, shared(work, blocks, "neighbors"), strict=True):
         positions[rows], squared[rows] = found
         if tell is not None:
@@ -241,6 +242,11 @@ def _workers(n_jobs: int | None) -> int | None:
 def _n_threads(n_jobs: int | None) -> int:
     """Of `n_jobs`; None: those of whoever computes."""
     return current_n_threads() if n_jobs is None else effective_n_threads(n_jobs)
+
+
+def _queries_per_share(n_queries: int, n_keys: int, d: int) -> int:
+    """Queries of a task on a cluster: a tile at least, or an index would be built for few."""
+    return max(_queries_per_tile(n_keys, d), -(-n_queries // _MANY_TILES))
 
 
 def _queries_per_tile(n_keys: int, d: int) -> int:
