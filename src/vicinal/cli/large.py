@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Sparing", "rows_to_learn_from", "sweep_for", "write_answers"]
 
-# What a command takes for parts of a table, as a multiple of the size of a block of rows.
-_BLOCKS = 12
+# What a command takes for parts of a table, as a multiple of the size of a block of rows: some
+# 350 MB were measured for text of 12 columns (docs/decisions/0026).
+_BLOCKS = 24
 
 # From the numbers of some rows, and their places among all that are whole, to results.
 Answer = Callable[[Any, slice], "pl.DataFrame"]
