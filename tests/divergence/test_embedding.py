@@ -361,6 +361,7 @@ OTHER = {
     "method_params": {"perplexity": 3},
     "search": "approximate",
     "engine": "dense",
+    "memory_limit": "1GB",
     "random_state": 7,
     "n_jobs": 2,
     "verbose": 1,

@@ -426,6 +426,7 @@ OTHER = {
     "square_root": True,
     "search": "approximate",
     "engine": "dense",
+    "memory_limit": "1GB",
     "n_jobs": 2,
     "verbose": 1,
 }

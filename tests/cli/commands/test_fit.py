@@ -175,7 +175,6 @@ def refuses(*parts, args=(), code=1, base=FIT):
 def test_wrong_usage(train):
     refuses("--target", "'id', 'length'", "--model local", "See 'vicinal", base=FIT[:2], code=2)
     refuses("--components has no meaning", args=["-m", "local", "-d", "2"], code=2)
-    refuses("--engine has no meaning", args=["-m", "coincidence", "--engine", "tree"], code=2)
     refuses("Did you mean 'regularization'", args=["--set", "regularisation=1"], code=2)
     refuses("name=value", args=["--set", "regularization"], code=2)
     refuses("between 0 and 1", args=["--test-size", "2"], code=2)
@@ -212,6 +211,7 @@ def test_wrong_data(train):
 
 
 def test_wrong_values_are_told_by_the_estimator(train):
+    refuses("engine='tree' is unknown", args=["-m", "coincidence", "--engine", "tree"])
     refuses("solver='newton' is unknown", args=["--set", "solver=newton"])
     refuses("max_iter='many' must be a whole number", args=["--set", "max_iter=many"])
     refuses("n_components=9 must be a whole number from 1 to 3", args=["-d", "9"])
