@@ -8,7 +8,8 @@ A printed number and ours
 
 A claim is a chain such as "gauss < full < 100": names of numbers, or numbers. It holds where every
 pair of it does, neighbors or not: a < b if our mean of a is the smaller one, a = b if both are
-within two standard errors of their difference. What was not measured has no verdict.
+within two standard errors of their difference. What was not measured, and equality of what was
+measured once, has no verdict.
 """
 
 import itertools
@@ -97,8 +98,9 @@ def shown(mean: Mean | None) -> str:
     """With as many digits as its error can bear."""
     if mean is None:
         return "-"
-    digits = 2 if not mean.error else min(4, max(1, 1 - math.floor(math.log10(mean.error))))
-    return mean.words(digits)
+    if not mean.error:
+        return f"{mean.value:.5g}" + ("" if mean.error is None else " ± 0")
+    return mean.words(min(4, max(1, 1 - math.floor(math.log10(mean.error)))))
 
 
 def _pairs(order: str) -> Iterator[tuple[str, str, str]]:
@@ -115,6 +117,8 @@ def _holds(left: str, sign: str, right: str, ours: Mapping[str, Mean]) -> bool |
         return None
     if sign == "<":
         return a.value < b.value
+    if a.error is None and b.error is None:
+        return None
     return abs(a.value - b.value) <= N_ERRORS * math.hypot(a.error or 0.0, b.error or 0.0)
 
 
