@@ -3,8 +3,8 @@
 A printed number and ours
     *agree within noise* where |ours - paper| ≤ 2 √(e² + e'² + r²), with both standard errors and
     half a unit r of the last digit that was printed. Where they do not, the
-    *ordering holds* if the number has its place in every claim that names it; else it
-    *differs*.
+    *ordering holds* if the number has its place in every claim that names it and can be told;
+    else it *differs*.
 
 A claim is a chain such as "gauss < full < 100": names of numbers, or numbers. It holds where every
 pair of it does, neighbors or not: a < b if our mean of a is the smaller one, a = b if both are
@@ -82,7 +82,7 @@ def of_number(name: str, text: str, orders: Sequence[str], ours: Mapping[str, Me
     if abs(ours[name].value - printed.value) <= N_ERRORS * noise:
         return Verdict.AGREES
     pairs = [pair for order in orders for pair in _pairs(order) if name in (pair[0], pair[2])]
-    places = [_holds(*pair, ours) for pair in pairs]
+    places = [holds for pair in pairs if (holds := _holds(*pair, ours)) is not None]
     return Verdict.ORDERING if places and all(places) else Verdict.DIFFERS
 
 

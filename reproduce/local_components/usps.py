@@ -120,6 +120,14 @@ def _gaussian_loss(rows: NDArray, mean: NDArray, sigma: NDArray) -> float:
 
 def _gauss(parts: Parts, unit: Unit) -> Chosen:
     """The Gaussian's own penalty for the global covariance; another one for the local."""
+    settings = {name: value for name, value in unit.items() if name != "model"}
+    return _gauss_of(tuple(settings.items()))
+
+
+@lru_cache(maxsize=1)  # the search that comes next begins with its penalties
+def _gauss_of(settings: tuple[tuple[str, float], ...]) -> Chosen:
+    unit = dict(settings)
+    parts = _parts(unit)
     global_ = _gaussian(parts, unit).penalty
 
     def of(penalty: float) -> Density:

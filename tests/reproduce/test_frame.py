@@ -143,6 +143,8 @@ def test_a_number_may_keep_its_place():
     assert of_number("a", "100", ["a < b"], ours) == Verdict.ORDERING
     assert of_number("b", "100", ["a < b < c"], ours) == Verdict.DIFFERS
     assert of_number("a", "100", ["a < b < c"], ours) == Verdict.ORDERING  # c < b is not its fault
+    assert of_number("a", "100", ["a < b", "a = c"], ours) == Verdict.ORDERING  # c: cannot be told
+    assert of_number("a", "100", ["a = c"], ours) == Verdict.DIFFERS
     assert of_number("missing", "100", [], ours) == Verdict.MISSING
 
 
