@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.datasets import load_sample_image
@@ -53,24 +54,32 @@ def pixels(image: NDArray, seed: int) -> NDArray:
 
 def explained(colors: NDArray, labels: NDArray) -> float:
     """Share of the variance of colors that is between segments."""
-    means = np.array([colors[labels == label].mean(axis=0) for label in range(labels.max() + 1)])
-    return float(means[labels].var(axis=0).sum() / colors.var(axis=0).sum())
+    means = in_mean_colors(colors, labels)
+    return float(means.var(axis=0).sum() / colors.var(axis=0).sum())
 
 
 def draw(all_measured: Sequence[Measured]) -> Figure:
-    """The image, and segments in their mean color."""
-    found = next(found for _, found in all_measured if "image" in found)
-    image = np.array(found["image"])
-    figure = Figure(figsize=(10, 2.9), layout="constrained")
-    axes = figure.subplots(1, 1 + len(DENSITIES))
-    axes[0].imshow(image)
-    axes[0].set_title("image")
-    for ax, name in zip(axes[1:], DENSITIES, strict=True):
-        labels = np.array(found[f"{name}-labels"])
-        colors = image.reshape(-1, 3)
-        means = np.array([colors[labels == i].mean(axis=0) for i in range(labels.max() + 1)])
-        ax.imshow(means[labels].reshape(image.shape))
-        ax.set_title(f"{TITLES[name]}: {labels.max() + 1} segments")
-    for ax in axes:
-        ax.set_axis_off()
+    """Every image, and its segments in their mean color."""
+    shown = [found for _, found in all_measured if "image" in found]
+    figure = Figure(figsize=(10, 2.5 * len(shown)), layout="constrained")
+    for axes, found in zip(figure.subplots(len(shown), 3, squeeze=False), shown, strict=True):
+        image = np.array(found["image"])
+        _show(axes[0], image, "image")
+        for ax, name in zip(axes[1:], DENSITIES, strict=True):
+            labels = np.array(found[f"{name}-labels"])
+            title = f"{TITLES[name]}: {labels.max() + 1} segments"
+            _show(ax, in_mean_colors(image, labels), title)
     return figure
+
+
+def in_mean_colors(image: NDArray, labels: NDArray) -> NDArray:
+    """Every pixel in the mean color of its segment."""
+    colors = image.reshape(-1, 3)
+    means = np.array([colors[labels == label].mean(axis=0) for label in range(labels.max() + 1)])
+    return means[labels].reshape(image.shape)
+
+
+def _show(ax: Axes, image: NDArray, title: str) -> None:
+    ax.imshow(image)
+    ax.set_title(title)
+    ax.set_axis_off()
