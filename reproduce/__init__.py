@@ -1,0 +1,22 @@
+"""The papers' tables and figures, measured again, and compared by rule with what was printed.
+
+    python -m reproduce list                         # every item, and how much of it was run
+    python -m reproduce run ID [--quick]             # measure what is missing, write results
+    python -m reproduce report                       # docs/results/papers.md, from all results
+
+One item, from its settings to its verdicts:
+
+    PAPER/config.toml      settings, full and quick            experiment.py, `units`
+       │ every list is varied, `runs` counts seeds
+    unit: a flat dict  ──►  measure(unit)  ──►  numbers        running.py, progress
+       │                                          │
+    results/MODE/ITEM.jsonl: a line when it is done            lines.py; never measured twice
+       │
+    means over seeds ──►  PAPER/expected.toml  ──►  verdicts   means.py, verdicts.py
+       │
+    ITEM.csv, ITEM.md, ITEM.png, ITEM.svg, docs/results/papers.md   pages.py, report.py
+
+A paper is a folder with a README, both TOML files and a value in the table of `papers.py`. All that
+an item brings along is a function that measures a unit and, where there is something to see, one
+that draws.
+"""

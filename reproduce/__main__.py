@@ -1,0 +1,67 @@
+"""The command line.
+
+    python -m reproduce list
+    python -m reproduce run local-components/figure-5 [--quick] [--minutes 30] [--again]
+    python -m reproduce run local-components [--quick]
+    python -m reproduce report
+
+`run` goes on where it was stopped. Set VICINAL_DATA to the folder of the data sets.
+"""
+
+import argparse
+from collections.abc import Sequence
+
+from reproduce.papers import PAPERS, chosen
+from reproduce.report import standing, write_report
+from reproduce.running import run
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    options = _parser().parse_args(words)
+    options.command(options)
+
+
+def show_list(options: argparse.Namespace) -> None:
+    """Every item, and how much of it was run."""
+    for paper in PAPERS:
+        for experiment in paper.experiments:
+            print(f"{paper.name}/{experiment.name}: {experiment.what}")
+            print(f"    {standing(paper, experiment).words}")
+
+
+def run_items(options: argparse.Namespace) -> None:
+    """Measure what is missing."""
+    mode = "quick" if options.quick else "full"
+    for paper, experiment in chosen(options.id):
+        is_done = run(paper, experiment, mode, minutes=options.minutes, again=options.again)
+        print(f"{paper.name}/{experiment.name}: {'done' if is_done else 'to be continued'}")
+
+
+def report(options: argparse.Namespace) -> None:
+    """Write the page."""
+    write_report(PAPERS)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m reproduce",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands.add_parser("list", help="every item").set_defaults(command=show_list)
+    running = commands.add_parser("run", help="measure an item, or all of a paper")
+    running.add_argument("id", help="as `list` shows it, or the name of a paper")
+    running.add_argument("--quick", action="store_true", help="smaller settings: minutes at most")
+    running.add_argument(
+        "--minutes", type=float, default=float("inf"), help="begin no unit after so many (per item)"
+    )
+    running.add_argument("--again", action="store_true", help="measure what is there, too")
+    running.set_defaults(command=run_items)
+    commands.add_parser("report", help="docs/results/papers.md").set_defaults(command=report)
+    return parser
+
+
+if __name__ == "__main__":
+    main()

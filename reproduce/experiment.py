@@ -1,0 +1,98 @@
+"""What a paper and one of its items are, and the units of work of an item."""
+
+import itertools
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# All that settles what is measured: a seed and one value of every setting. JSON can say it.
+Unit = dict[str, Any]
+
+MODES = ("full", "quick")
+
+
+class Measured(NamedTuple):
+    """A unit and what was found: numbers by name, and lists where there is something to draw."""
+
+    unit: Unit
+    found: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of a paper.
+
+    Attributes
+    ----------
+    name : str
+        As in both TOML files of the paper.
+    what : str
+        One line.
+    measure : callable
+        From a unit to what is found. Numbers are averaged over seeds.
+    draw : callable, optional
+        From all that was measured to a figure.
+    caption : str
+        What the figure shows.
+    needs : tuple of str
+        Data sets of `vicinal.datasets` that must be here.
+    """
+
+    name: str
+    what: str
+    measure: Callable[[Unit], dict[str, Any]]
+    draw: "Callable[[Sequence[Measured]], Figure] | None" = None
+    caption: str = ""
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A document and its items; `name` is its folder, with a hyphen for an underscore."""
+
+    name: str
+    title: str
+    experiments: tuple[Experiment, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where its settings, expectations and results are."""
+        return Path(__file__).parent / self.name.replace("-", "_")
+
+    def settings(self, experiment: Experiment, mode: str) -> dict[str, Any]:
+        """Of an item, in one of the `MODES`."""
+        return _table(self.folder / "config.toml", experiment.name)[mode]
+
+    def expected(self, experiment: Experiment) -> dict[str, Any]:
+        """What the paper says: {} where it says nothing that can be compared."""
+        return _table(self.folder / "expected.toml", experiment.name)
+
+
+def units(settings: Mapping[str, Any]) -> list[Unit]:
+    """One for each seed and each combination of what is varied, in the order of the settings.
+
+    Every list is varied. `runs` is the number of seeds; these change last, so that a run that is
+    stopped has measured everything equally often.
+    """
+    names = [name for name in settings if name != "runs"]
+    choices = [settings[name] if name in varied(settings) else [settings[name]] for name in names]
+    return [
+        {"seed": seed, **dict(zip(names, values, strict=True))}
+        for seed in range(settings["runs"])
+        for values in itertools.product(*choices)
+    ]
+
+
+def varied(settings: Mapping[str, Any]) -> list[str]:
+    """Names of the settings that have several values."""
+    return [name for name, value in settings.items() if isinstance(value, list)]
+
+
+def _table(path: Path, name: str) -> dict[str, Any]:
+    with path.open("rb") as file:
+        return tomllib.load(file).get(name, {})

@@ -1,0 +1,90 @@
+"""Results of one item: a table of numbers (CSV), a page (Markdown), a figure (PNG and SVG)."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.common.means import Mean
+from benchmarks.common.pages import header
+from reproduce.experiment import Experiment, Measured, Paper, varied
+from reproduce.lines import Line, measured
+from reproduce.means import means
+from reproduce.verdicts import Judged, judge, shown
+
+
+def write_results(
+    paper: Paper,
+    experiment: Experiment,
+    mode: str,
+    folder: Path,
+    lines: Sequence[Line],
+    n_units: int,
+) -> None:
+    """Write all files of an item into a folder."""
+    all_measured = measured(lines)
+    settings = paper.settings(experiment, mode)
+    ours = means(all_measured, varied(settings))
+    _write_csv(folder / f"{experiment.name}.csv", ours)
+    page = _page(paper, experiment, mode, lines, n_units, ours)
+    (folder / f"{experiment.name}.md").write_text("\n".join(page) + "\n", "utf-8")
+    if experiment.draw is not None:
+        save_figure(experiment, all_measured, folder)
+
+
+def save_figure(experiment: Experiment, all_measured: Sequence[Measured], folder: Path) -> None:
+    """PNG to look at, SVG to print; the same bytes for the same numbers."""
+    import matplotlib
+
+    figure = experiment.draw(all_measured)
+    with matplotlib.rc_context({"svg.hashsalt": experiment.name}):
+        figure.savefig(folder / f"{experiment.name}.png", dpi=120, metadata={"Software": None})
+        figure.savefig(folder / f"{experiment.name}.svg", metadata={"Date": None})
+
+
+def verdict_table(judged: Iterable[Judged]) -> Iterator[str]:
+    """Lines of Markdown."""
+    yield "| number or claim | paper | ours | verdict |"
+    yield "|---|---|---|---|"
+    for one in judged:
+        yield f"| `{one.name}` | {one.paper} | {one.ours} | {one.verdict} |"
+
+
+def when_measured(lines: Sequence[Line], n_units: int) -> str:
+    """How much of an item was measured, when, and in how much time."""
+    dates = sorted({line.date for line in lines})
+    days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    minutes = sum(line.seconds for line in lines) / 60
+    return f"{len(lines)} of {n_units} units, measured {days}, {minutes:.1f} minutes"
+
+
+def _page(
+    paper: Paper,
+    experiment: Experiment,
+    mode: str,
+    lines: Sequence[Line],
+    n_units: int,
+    ours: Mapping[str, Mean],
+) -> Iterator[str]:
+    yield f"# {paper.title}: {experiment.what}\n"
+    for name, value in header(("matplotlib",)).items():
+        yield f"- {name}: {value}"
+    yield f"- {mode} settings; {when_measured(lines, n_units)}\n"
+    if experiment.draw is not None:
+        yield f"![{experiment.name}]({experiment.name}.png)\n"
+        yield f"{experiment.caption}\n"
+    judged = judge(paper.expected(experiment), ours)
+    if judged:
+        yield from verdict_table(judged)
+        yield ""
+    yield "| number | mean ± standard error |"
+    yield "|---|---|"
+    for name, mean in ours.items():
+        yield f"| `{name}` | {shown(mean)} |"
+
+
+def _write_csv(path: Path, ours: Mapping[str, Mean]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["number", "mean", "standard_error"])
+        for name, mean in ours.items():
+            writer.writerow([name, mean.value, mean.error])

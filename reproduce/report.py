@@ -1,0 +1,93 @@
+"""docs/results/papers.md: every number and claim of every paper with its verdict, and counts."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reproduce.experiment import MODES, Experiment, Paper, units, varied
+from reproduce.lines import Line, Lines, measured
+from reproduce.means import means
+from reproduce.pages import verdict_table, when_measured
+from reproduce.running import results_folder
+from reproduce.verdicts import Judged, Verdict, judge
+
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "papers.md"
+
+INTRODUCTION = """\
+Written by `python -m reproduce report` from the results in `reproduce/`, which tell machine,
+versions and command. Rules of the verdicts: `reproduce/verdicts.py`. Why numbers differ: the README
+of each paper.
+"""
+
+
+class Standing(NamedTuple):
+    """How far an item has come: the full run where one was begun, else the quick one."""
+
+    mode: str
+    lines: Sequence[Line]
+    n_units: int
+    judged: list[Judged]
+
+    @property
+    def words(self) -> str:
+        """Of how much was run."""
+        if not self.lines:
+            return "not run"
+        begun = "full settings" if self.mode == "full" else "quick settings only"
+        return f"{begun}: {when_measured(self.lines, self.n_units)}"
+
+
+def standing(paper: Paper, experiment: Experiment) -> Standing:
+    """Of an item, from the files of its results."""
+    for mode in MODES:
+        settings = paper.settings(experiment, mode)
+        wanted = units(settings)
+        lines = Lines(results_folder(paper, mode) / f"{experiment.name}.jsonl").of(wanted)
+        if lines:
+            break
+    ours = means(measured(lines), varied(settings))
+    return Standing(mode, lines, len(wanted), judge(paper.expected(experiment), ours))
+
+
+def write_report(papers: Sequence[Paper], page: Path = PAGE) -> None:
+    """Write the page."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("\n".join(_page(papers, page.parent)).rstrip() + "\n", "utf-8")
+
+
+def _page(papers: Sequence[Paper], folder: Path) -> Iterator[str]:
+    found = {paper: [standing(paper, item) for item in paper.experiments] for paper in papers}
+    yield "# The papers, measured again\n"
+    yield INTRODUCTION
+    yield from _counts(found)
+    for paper, standings in found.items():
+        yield f"\n## {paper.title}\n"
+        yield f"[What was run, and why it differs]({_link(paper.folder / 'README.md', folder)})\n"
+        for experiment, one in zip(paper.experiments, standings, strict=True):
+            yield from _item(paper, experiment, one, folder)
+
+
+def _counts(found: dict[Paper, list[Standing]]) -> Iterator[str]:
+    yield "| paper | " + " | ".join(Verdict) + " |"
+    yield "|---" * (1 + len(Verdict)) + "|"
+    for paper, standings in found.items():
+        counts = Counter(judged.verdict for one in standings for judged in one.judged)
+        yield f"| {paper.title} | " + " | ".join(str(counts[verdict]) for verdict in Verdict) + " |"
+
+
+def _item(paper: Paper, experiment: Experiment, one: Standing, folder: Path) -> Iterator[str]:
+    yield f"### {experiment.what}\n"
+    yield f"`python -m reproduce run {paper.name}/{experiment.name}`; {one.words}.\n"
+    picture = results_folder(paper, one.mode) / f"{experiment.name}.png"
+    if one.lines and experiment.draw is not None:
+        yield f"![{experiment.name}]({_link(picture, folder)})\n"
+        yield f"{experiment.caption}\n"
+    if one.judged:
+        yield from verdict_table(one.judged)
+        yield ""
+
+
+def _link(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()

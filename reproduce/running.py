@@ -1,0 +1,110 @@
+"""Runs an item: unit after unit, with progress; what is done is done."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from reproduce.experiment import Experiment, Paper, Unit, units
+from reproduce.lines import Lines
+from reproduce.pages import write_results
+from vicinal import datasets
+
+
+def results_folder(paper: Paper, mode: str) -> Path:
+    """Where results are kept, unless told otherwise."""
+    return paper.folder / "results" / mode
+
+
+def run(
+    paper: Paper,
+    experiment: Experiment,
+    mode: str,
+    folder: Path | None = None,
+    *,
+    minutes: float = float("inf"),
+    again: bool = False,
+) -> bool:
+    """Measure the units that are missing, and write tables and figures of all that are there.
+
+    Parameters
+    ----------
+    paper : Paper
+    experiment : Experiment
+    mode : {"full", "quick"}
+    folder : Path, optional
+        None: that of the paper.
+    minutes : float
+        After so many no other unit is begun.
+    again : bool, default=False
+        Forget what was measured before: for a change of the code, which settings do not show.
+
+    Returns
+    -------
+    bool
+        Whether all units are done.
+    """
+    check_data(experiment)
+    folder = folder or results_folder(paper, mode)
+    path = folder / f"{experiment.name}.jsonl"
+    if again:
+        path.unlink(missing_ok=True)
+    wanted, lines = units(paper.settings(experiment, mode)), Lines(path)
+    try:
+        _measure(experiment, lines, wanted, minutes)
+    finally:  # Ctrl-C, too, leaves a table of what there is
+        if lines.of(wanted):
+            write_results(paper, experiment, mode, folder, lines.of(wanted), len(wanted))
+    return not lines.missing(wanted)
+
+
+def check_data(experiment: Experiment) -> None:
+    """Raise an error where a data set is not here."""
+    missing = [name for name in experiment.needs if not datasets.is_available(name)]
+    if missing:
+        raise datasets.DatasetUnavailable(
+            f"{experiment.name} needs the data set(s) {', '.join(missing)}: set VICINAL_DATA to "
+            "their folder"
+        )
+
+
+def _measure(experiment: Experiment, lines: Lines, wanted: Sequence[Unit], minutes: float) -> None:
+    end = time.monotonic() + 60 * minutes
+    missing = lines.missing(wanted)
+    with _progress(experiment.name, len(wanted), len(wanted) - len(missing)) as advance:
+        for unit in missing:
+            if time.monotonic() > end:
+                return
+            start = time.perf_counter()
+            found = experiment.measure(unit)
+            lines.add(unit, found, time.perf_counter() - start)
+            advance(unit)
+
+
+@contextmanager
+def _progress(name: str, n_units: int, n_done: int) -> Iterator:
+    """A bar on a terminal; else a line per unit."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
+        task = bar.add_task(name, total=n_units, completed=n_done)
+
+        def advance(unit: Unit) -> None:
+            bar.advance(task)
+            if not console.is_terminal:
+                console.print(f"{name}: {_words(unit)}", soft_wrap=True, highlight=False)
+
+        yield advance
+
+
+def _words(unit: Unit) -> str:
+    return ", ".join(f"{name} {value}" for name, value in unit.items())

@@ -1,0 +1,135 @@
+"""What is said of a number and of a claim, by rule.
+
+A printed number and ours
+    *agree within noise* where |ours - paper| ≤ 2 √(e² + e'² + r²), with both standard errors and
+    half a unit r of the last digit that was printed. Where they do not, the
+    *ordering holds* if the number has its place in every claim that names it and can be told;
+    else it *differs*.
+
+A claim is a chain such as "gauss < full < 100": names of numbers, or numbers. It holds where every
+pair of it does, neighbors or not: a < b if our mean of a is the smaller one, a = b if both are
+within two standard errors of their difference. What was not measured, and equality of what was
+measured once, has no verdict.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from benchmarks.common.means import Mean
+
+N_ERRORS = 2
+
+
+class Verdict(StrEnum):
+    """What is said, the best first."""
+
+    AGREES = "agrees within noise"
+    ORDERING = "ordering holds"
+    DIFFERS = "differs"
+    MISSING = "not run"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number of a paper: "19.09 ± 0.39", or without an error."""
+
+    value: float
+    error: float
+    rounding: float
+
+    @classmethod
+    def of(cls, text: str) -> "Printed":
+        """As it is printed."""
+        value, _, error = (part.strip() for part in text.partition("±"))
+        decimals = len(value.partition(".")[2])
+        return cls(float(value), float(error or 0), 0.5 * 10.0**-decimals)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A number or a claim of a paper, what we found, and the verdict."""
+
+    name: str
+    paper: str
+    ours: str
+    verdict: Verdict
+
+
+def judge(expected: Mapping[str, Any], ours: Mapping[str, Mean]) -> list[Judged]:
+    """All numbers of an item, then all of its claims."""
+    claims = {claim["order"]: claim["says"] for claim in expected.get("claims", [])}
+    numbers = [
+        Judged(name, text, shown(ours.get(name)), of_number(name, text, list(claims), ours))
+        for name, text in expected.get("numbers", {}).items()
+    ]
+    return numbers + [
+        Judged(order, says, _chain_in_numbers(order, ours), of_claim(order, ours))
+        for order, says in claims.items()
+    ]
+
+
+def of_number(name: str, text: str, orders: Sequence[str], ours: Mapping[str, Mean]) -> Verdict:
+    """Of a number that a paper prints."""
+    if name not in ours:
+        return Verdict.MISSING
+    printed = Printed.of(text)
+    noise = math.hypot(ours[name].error or 0.0, printed.error, printed.rounding)
+    if abs(ours[name].value - printed.value) <= N_ERRORS * noise:
+        return Verdict.AGREES
+    pairs = [pair for order in orders for pair in _pairs(order) if name in (pair[0], pair[2])]
+    places = [holds for pair in pairs if (holds := _holds(*pair, ours)) is not None]
+    return Verdict.ORDERING if places and all(places) else Verdict.DIFFERS
+
+
+def of_claim(order: str, ours: Mapping[str, Mean]) -> Verdict:
+    """Of a chain of names and numbers."""
+    places = [_holds(*pair, ours) for pair in _pairs(order)]
+    if None in places:
+        return Verdict.MISSING
+    return Verdict.ORDERING if all(places) else Verdict.DIFFERS
+
+
+def shown(mean: Mean | None) -> str:
+    """With as many digits as its error can bear."""
+    if mean is None:
+        return "-"
+    if not mean.error:
+        return f"{mean.value:.5g}" + ("" if mean.error is None else " ± 0")
+    return mean.words(min(4, max(1, 1 - math.floor(math.log10(mean.error)))))
+
+
+def _pairs(order: str) -> Iterator[tuple[str, str, str]]:
+    """Every two parts of a chain, and what is said of them."""
+    parts = re.split(r"\s*([<=])\s*", order.strip())
+    names, signs = parts[::2], parts[1::2]
+    for i, j in itertools.combinations(range(len(names)), 2):
+        yield names[i], "<" if "<" in signs[i:j] else "=", names[j]
+
+
+def _holds(left: str, sign: str, right: str, ours: Mapping[str, Mean]) -> bool | None:
+    a, b = _mean(left, ours), _mean(right, ours)
+    if a is None or b is None:
+        return None
+    if sign == "<":
+        return a.value < b.value
+    if a.error is None and b.error is None:
+        return None
+    return abs(a.value - b.value) <= N_ERRORS * math.hypot(a.error or 0.0, b.error or 0.0)
+
+
+def _mean(name: str, ours: Mapping[str, Mean]) -> Mean | None:
+    """Of a name, or a number itself."""
+    try:
+        return Mean(float(name))
+    except ValueError:
+        return ours.get(name)
+
+
+def _chain_in_numbers(order: str, ours: Mapping[str, Mean]) -> str:
+    """Our means of what a chain names."""
+    return ", ".join(shown(_mean(part.strip(), ours)) for part in re.split("[<=]", order))

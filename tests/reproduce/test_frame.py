@@ -1,0 +1,238 @@
+"""The frame of reproduce/: units, lines that survive, verdicts by rule, pages."""
+
+import json
+import math
+
+import pytest
+
+pytest.importorskip("reproduce", reason="reproduce/ is not here")
+
+from benchmarks.common.means import Mean
+from reproduce import experiment, report, running
+from reproduce.__main__ import main
+from reproduce.experiment import Experiment, Measured, Paper, units
+from reproduce.lines import Lines
+from reproduce.means import means
+from reproduce.papers import PAPERS, chosen
+from reproduce.verdicts import Verdict, judge, of_claim, of_number
+
+CONFIG = """
+[squares.full]
+runs = 3
+base = [2, 3]
+power = 2
+
+[squares.quick]
+runs = 1
+base = [2]
+power = 2
+"""
+EXPECTED = """
+[squares.numbers]
+"2/value" = "5.0 ± 0.1"
+"3/value" = "12.00"
+
+[[squares.claims]]
+says = "larger numbers have larger squares"
+order = "2/value < 3/value < 100"
+"""
+
+
+class Toy:
+    """A paper of one item, which tells what was measured, and may be interrupted."""
+
+    def __init__(self, folder, monkeypatch):
+        (folder / "config.toml").write_text(CONFIG)
+        (folder / "expected.toml").write_text(EXPECTED)
+        monkeypatch.setattr(Paper, "folder", folder)
+        self.seen, self.interrupt_after = [], math.inf
+        self.item = Experiment("squares", "Table 1, squares", self.measure)
+        self.paper = Paper("toy", "A toy", (self.item,))
+        self.path = folder / "results" / "full" / "squares.jsonl"
+
+    def measure(self, unit):
+        if len(self.seen) >= self.interrupt_after:
+            raise KeyboardInterrupt
+        self.seen.append(unit)
+        return {"value": unit["base"] ** unit["power"] + unit["seed"], "curve": [1, 2]}
+
+    def run(self, mode="full", **options):
+        return running.run(self.paper, self.item, mode, **options)
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    return Toy(tmp_path, monkeypatch)
+
+
+def test_units_are_all_combinations_and_seeds_change_last():
+    found = units({"runs": 2, "set": ["a", "b"], "n": 5})
+    words = [(unit["seed"], unit["set"], unit["n"]) for unit in found]
+    assert words == [(0, "a", 5), (0, "b", 5), (1, "a", 5), (1, "b", 5)]
+
+
+def test_a_run_goes_on_where_it_was_interrupted(toy):
+    toy.interrupt_after = 4
+    with pytest.raises(KeyboardInterrupt):
+        toy.run()
+    assert "4 of 6 units" in toy.path.with_suffix(".md").read_text()
+    toy.interrupt_after = math.inf
+    assert toy.run()
+    assert toy.seen == units(toy.paper.settings(toy.item, "full"))  # none of them twice
+    assert toy.run()
+    assert len(toy.seen) == 6
+    assert toy.run(again=True)
+    assert len(toy.seen) == 12
+
+
+def test_a_run_that_has_no_time_left_begins_nothing(toy):
+    assert not toy.run(minutes=-1)
+    assert toy.seen == []
+
+
+def test_other_settings_are_other_units(toy):
+    toy.run()
+    config = toy.paper.folder / "config.toml"
+    config.write_text(config.read_text().replace("power = 2", "power = 3"))
+    toy.run()
+    assert [unit["power"] for unit in toy.seen] == 6 * [2] + 6 * [3]
+
+
+@pytest.mark.parametrize("damage", ['{"unit": {"seed"', "[1, 2]", '{"unit": {}}', "null", "\x00"])
+def test_a_broken_line_is_told_of_and_measured_again(toy, damage):
+    toy.run()
+    lines = toy.path.read_text().splitlines()
+    toy.path.write_text("\n".join([*lines[:2], damage, *lines[3:]]) + "\n")
+    with pytest.warns(UserWarning, match="1 unreadable line"):
+        assert toy.run()
+    assert len(toy.seen) == 7
+    assert toy.seen[-1] == toy.seen[2]
+    assert len([json.loads(line) for line in toy.path.read_text().splitlines()]) == 6
+
+
+def test_lines_are_found_whatever_the_order_of_their_settings(tmp_path):
+    Lines(tmp_path / "x.jsonl").add({"seed": 0, "n": 1}, {"value": 2.0}, 0.1)
+    assert Lines(tmp_path / "x.jsonl").missing([{"n": 1, "seed": 0}]) == []
+
+
+def test_means_are_named_by_what_is_varied():
+    pairs = [("a", 1.0), ("a", 3.0), ("b", 5.0)]
+    all_measured = [
+        Measured({"seed": i, "set": name, "n": 5}, {"x": value, "points": [1]})
+        for i, (name, value) in enumerate(pairs)
+    ]
+    assert means(all_measured, ["set"]) == {"a/x": Mean(2.0, 1.0), "b/x": Mean(5.0, None)}
+
+
+@pytest.mark.parametrize(
+    ("ours", "printed", "verdict"),
+    [
+        (Mean(19.5, 0.1), "19.09 ± 0.39", Verdict.AGREES),
+        (Mean(19.5, 0.1), "19.09 ± 0.10", Verdict.DIFFERS),
+        (Mean(19.099), "19.09", Verdict.AGREES),  # twice half of the last digit
+        (Mean(19.101), "19.09", Verdict.DIFFERS),
+        (Mean(-0.1, 0.01), "-0.10 ± 0.03", Verdict.AGREES),
+    ],
+)
+def test_numbers_agree_within_noise_and_rounding(ours, printed, verdict):
+    assert of_number("x", printed, [], {"x": ours}) == verdict
+
+
+def test_a_number_may_keep_its_place():
+    ours = {"a": Mean(1.0), "b": Mean(2.0), "c": Mean(1.5)}
+    assert of_number("a", "100", ["a < b"], ours) == Verdict.ORDERING
+    assert of_number("b", "100", ["a < b < c"], ours) == Verdict.DIFFERS
+    assert of_number("a", "100", ["a < b < c"], ours) == Verdict.ORDERING  # c < b is not its fault
+    assert of_number("a", "100", ["a < b", "a = c"], ours) == Verdict.ORDERING  # c: cannot be told
+    assert of_number("a", "100", ["a = c"], ours) == Verdict.DIFFERS
+    assert of_number("missing", "100", [], ours) == Verdict.MISSING
+
+
+@pytest.mark.parametrize(
+    ("order", "verdict"),
+    [
+        ("a < b < 3", Verdict.ORDERING),
+        ("b < a", Verdict.DIFFERS),
+        ("a = c < b", Verdict.ORDERING),  # within two standard errors of the difference
+        ("a = b", Verdict.DIFFERS),
+        ("a < nobody", Verdict.MISSING),
+        ("d = e", Verdict.MISSING),  # measured once: no error to tell by
+        ("a = e", Verdict.ORDERING),
+    ],
+)
+def test_claims_are_chains(order, verdict):
+    ours = {"a": Mean(1.0, 0.1), "b": Mean(2.0, 0.1), "c": Mean(1.2, 0.1)}
+    ours |= {"d": Mean(1.0), "e": Mean(1.1)}
+    assert of_claim(order, ours) == verdict
+
+
+def test_the_report_counts_verdicts(toy, tmp_path, monkeypatch):
+    toy.run()
+    report.write_report([toy.paper], tmp_path / "page" / "papers.md")
+    text = (tmp_path / "page" / "papers.md").read_text()
+    assert "| A toy | 1 | 2 | 0 | 0 |" in text
+    assert "| `2/value` | 5.0 ± 0.1 | 5.00 ± 0.58 | agrees within noise |" in text
+    assert "full settings: 6 of 6 units" in text
+
+
+def test_the_report_says_where_only_a_quick_run_was_made(toy):
+    assert report.standing(toy.paper, toy.item).words == "not run"
+    toy.run("quick")
+    standing = report.standing(toy.paper, toy.item)
+    assert standing.words.startswith("quick settings only: 1 of 1")
+    verdicts = [one.verdict for one in standing.judged]
+    assert verdicts == [Verdict.ORDERING, Verdict.MISSING, Verdict.MISSING]  # 4 is below 100
+
+
+def test_a_data_set_that_is_not_here_is_named(toy, monkeypatch):
+    monkeypatch.setattr(running.datasets, "is_available", lambda name: False)
+    item = Experiment("squares", "", toy.measure, needs=("usps",))
+    with pytest.raises(running.datasets.DatasetUnavailable, match=r"usps.*VICINAL_DATA"):
+        running.run(toy.paper, item, "quick")
+
+
+def test_the_command_line_lists_every_item_and_refuses_others(capsys):
+    main(["list"])
+    out = capsys.readouterr().out
+    assert all(
+        f"{paper.name}/{item.name}: " in out for paper in PAPERS for item in paper.experiments
+    )
+    with pytest.raises(SystemExit, match="'nobody' is no item"):
+        main(["run", "nobody"])
+    assert [item for _, item in chosen(PAPERS[0].name)] == list(PAPERS[0].experiments)
+
+
+ITEMS = [(paper, item) for paper in PAPERS for item in paper.experiments]
+
+
+@pytest.mark.parametrize(("paper", "item"), ITEMS, ids=lambda part: part.name)
+def test_every_item_has_settings_and_expectations_that_fit_them(paper, item):
+    """A name that no unit could have would be "not run" for ever."""
+    settings = paper.settings(item, "full")
+    assert set(settings) == set(paper.settings(item, "quick"))
+    words = {
+        "/".join(str(unit[name]) for name in experiment.varied(settings))
+        for unit in units({**settings, "runs": 1})
+    }
+    expected = paper.expected(item)
+    named = set(expected.get("numbers", {}))
+    for claim in expected.get("claims", []):
+        parts = (part.strip() for part in claim["order"].replace("=", "<").split("<"))
+        named |= {part for part in parts if not part.replace(".", "").removeprefix("-").isdigit()}
+    assert {name.rpartition("/")[0] for name in named} <= words
+    assert set(expected) <= {"numbers", "claims"}
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_every_paper_has_a_readme_and_no_other_settings(paper):
+    assert (paper.folder / "README.md").exists()
+    for name in ("config.toml", "expected.toml"):
+        text = (paper.folder / name).read_text()
+        tables = {line.strip("[]\n").split(".")[0] for line in text.splitlines() if line[:1] == "["}
+        assert tables <= {item.name for item in paper.experiments}
+
+
+def test_a_judged_item_shows_numbers_before_claims(toy):
+    judged = judge(toy.paper.expected(toy.item), {"2/value": Mean(5.0), "3/value": Mean(10.0)})
+    assert [one.name for one in judged] == ["2/value", "3/value", "2/value < 3/value < 100"]
+    assert judged[-1].ours == "5, 10, 100"
