@@ -29,6 +29,6 @@ def draw_errors(all_measured: Sequence[Measured], methods: Mapping[str, str], ax
     ax.set_yticks(rows, sets)
     ax.grid(axis="y", alpha=0.3)
     ax.invert_yaxis()
-    ax.set(xlabel=axis, xlim=(0, None))
+    ax.set(xlabel=axis, xlim=(-1, None))  # so that an error of 0 is seen
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
