@@ -1,9 +1,10 @@
 """The table of papers."""
 
 from reproduce.experiment import Experiment, Paper
+from reproduce.latent_coincidence import LATENT_COINCIDENCE
 from reproduce.local_components import LOCAL_COMPONENTS
 
-PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS,)
+PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS, LATENT_COINCIDENCE)
 
 
 def chosen(name: str) -> list[tuple[Paper, Experiment]]:
