@@ -1,9 +1,10 @@
 """The table of papers."""
 
+from reproduce.divergence_spaces import DIVERGENCE_SPACES
 from reproduce.experiment import Experiment, Paper
 from reproduce.local_components import LOCAL_COMPONENTS
 
-PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS,)
+PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS, DIVERGENCE_SPACES)
 
 
 def chosen(name: str) -> list[tuple[Paper, Experiment]]:
