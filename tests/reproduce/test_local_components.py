@@ -30,6 +30,9 @@ def test_letters_are_where_the_ink_is():
     width, height = np.ptp(X, axis=0)
     assert len(X) == 500
     assert width < 0.3 * height
+    ring = ink("o", 500, 0)
+    center = (ring.min(axis=0) + ring.max(axis=0)) / 2
+    assert np.linalg.norm(ring - center, axis=1).min() > 0.1
     assert stretch(np.diag([4.0, 1.0])) == 0.5
 
 
