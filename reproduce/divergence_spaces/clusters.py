@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from reproduce.divergence_spaces.data import Data
 from reproduce.divergence_spaces.embeddings import Placed
 from vicinal.metrics import purity
+from vicinal.neighborhood.threads import on_own_threads
 
 # Restarts of k-means (section 6).
 N_STARTS = 50
@@ -46,6 +47,7 @@ def clusters(Z: NDArray, n_clusters: int, seed: int) -> KMeans:
         return KMeans(n_clusters, init="random", n_init=N_STARTS, random_state=seed).fit(Z)
 
 
+@on_own_threads  # on many, k-means of few points would wait more than it computes
 def tally(placed: Iterable[Placed], data: Data, seed: int) -> Found:
     """What is found in all embeddings of a unit.
 

@@ -116,14 +116,14 @@ def ours(source: Source, unit: Unit) -> NDArray:
 
 
 def complete_numbers(item: str, mode: str) -> dict[str, float]:
-    """What an item has found, of those sets and learners of which no unit is missing."""
+    """What an item has found, of those sets and learners that no unit of the first seed misses."""
     from reproduce.papers import chosen  # which knows this module
     from reproduce.running import results_folder
 
     [(paper, experiment)] = chosen(f"divergence-spaces/{item}")
     settings = paper.settings(experiment, mode)
     wanted, lines = units(settings), Lines(results_folder(paper, mode) / f"{item}.jsonl")
-    incomplete = {_part(unit) for unit in lines.missing(wanted)}
+    incomplete = {_part(unit) for unit in lines.missing(wanted) if unit["seed"] == 0}
     complete = [line for line in lines.of(wanted) if _part(line.unit) not in incomplete]
     found = means_of(experiment, settings, measured(complete))
     return {name: mean.value for name, mean in found.items()}

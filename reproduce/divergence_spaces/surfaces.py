@@ -21,11 +21,13 @@ from reproduce.experiment import Measured, Unit
 from vicinal.divergence.energy import laplacian_energy
 from vicinal.divergence.graph import symmetric
 from vicinal.divergence.learners.laplacian import scale_of
+from vicinal.neighborhood.threads import on_own_threads
 
 # Energies that differ by less are the same.
 ROUNDING = 1e-9
 
 
+@on_own_threads
 def measure(unit: Unit) -> dict[str, list[float]]:
     """Energy, loss and adjusted Rand index for every k."""
     rows = data.load(unit["set"])

@@ -22,11 +22,13 @@ from reproduce.divergence_spaces.spaces import GAMMA, PilotSpace, space
 from reproduce.experiment import Measured, Unit
 from reproduce.means import mean_of
 from vicinal import DivergenceNeighbors
+from vicinal.neighborhood.threads import on_own_threads
 
 GRAPH_NEIGHBORS = 15
 PERPLEXITY = 30
 
 
+@on_own_threads
 def measure(unit: Unit) -> dict[str, float]:
     """The three measures, and the size of the neighborhoods."""
     rows = data.load(unit["set"])
