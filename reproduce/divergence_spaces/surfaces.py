@@ -52,7 +52,8 @@ def gather(units: Sequence[Measured]) -> Iterator[Found]:
     """What the paper says of the surfaces, in numbers.
 
     "overlap" is Spearman's correlation of energy and loss over all m and k, to be negative;
-    "small-loss" and "large-loss" are mean losses of the smaller and the larger half of the sizes.
+    "small-loss" and "large-loss" are mean losses of the smaller and the larger half of the sizes,
+    "least-loss-m" is the size of the least one. "full-energy" is the share of the largest energy.
     "ari-energy" is at the largest energy (of equal ones at the smallest m, then k), "ari-best" and
     "ari-median" are over all m and k, "ari-beaten" the share of these that it is not worse than.
     """
@@ -66,6 +67,7 @@ def gather(units: Sequence[Measured]) -> Iterator[Found]:
         "overlap": float(spearmanr(energies.ravel(), losses.ravel()).statistic),
         "small-loss": float(losses[is_small].mean()),
         "large-loss": float(losses[~is_small].mean()),
+        "least-loss-m": sizes[int(losses.min(axis=1).argmin())],
         "full-energy": float((energies >= energies.max() - ROUNDING).mean()),
         "ari-energy": chosen,
         "ari-best": float(rand.max()),

@@ -157,6 +157,7 @@ def test_surfaces_are_told_in_numbers():
     [found] = surfaces.gather(units)
     assert found["overlap"] == pytest.approx(-1.0)
     assert found["small-loss"] < found["large-loss"]
+    assert found["least-loss-m"] == 3
     assert found["ari-energy"] == 0.0  # at m = 3
     assert found["ari-beaten"] == 0.25
     assert list(surfaces.gather(units[:1])) == []
