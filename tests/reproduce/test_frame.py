@@ -90,6 +90,17 @@ def test_a_run_that_has_no_time_left_begins_nothing(toy):
     assert toy.seen == []
 
 
+def test_some_units_only_may_be_begun(toy):
+    assert not toy.run(only={"base": ["3"], "seed": ["0", "2"]})
+    assert [(unit["base"], unit["seed"]) for unit in toy.seen] == [(3, 0), (3, 2)]
+    assert toy.run()
+    assert len(toy.seen) == 6
+    with pytest.raises(SystemExit, match="only base=5: no unit has that"):
+        toy.run(only={"base": ["5"]})
+    with pytest.raises(SystemExit, match="only nothing=3"):
+        toy.run(only={"nothing": ["3"]})
+
+
 def test_other_settings_are_other_units(toy):
     toy.run()
     config = toy.paper.folder / "config.toml"
