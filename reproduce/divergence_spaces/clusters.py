@@ -44,7 +44,7 @@ def clusters(Z: NDArray, n_clusters: int, seed: int) -> KMeans:
     """The best of many runs of k-means, by its own loss."""
     with warnings.catch_warnings():  # fewer distinct points than clusters
         warnings.simplefilter("ignore")
-        return KMeans(n_clusters, init="random", n_init=N_STARTS, random_state=seed).fit(Z)
+        return KMeans(n_clusters, n_init=N_STARTS, random_state=seed).fit(Z)
 
 
 @on_own_threads  # on many, k-means of few points would wait more than it computes
