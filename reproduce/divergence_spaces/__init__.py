@@ -49,7 +49,7 @@ DIVERGENCE_SPACES = Paper(
             significance.draw,
             "By how many ranks embeddings by divergences are ahead of plain ones, among the four "
             "methods of Table 2. Black: the critical difference at 5 %; what ends below it is "
-            "not significant. Sources that were not measured for all sets are left out.",
+            "not significant. Sources that were measured for fewer than ten sets are left out.",
             needs=SETS,
         ),
         Experiment(

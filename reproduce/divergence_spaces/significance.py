@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.stats import friedmanchisquare, norm, rankdata
 
 from reproduce.divergence_spaces.clusters import MEASURES
-from reproduce.divergence_spaces.data import SETS
 from reproduce.divergence_spaces.embeddings import LEARNERS
 from reproduce.divergence_spaces.printed import BASELINES, printed_table
 from reproduce.divergence_spaces.spaces import DIVERGENCES
@@ -23,6 +22,9 @@ from reproduce.lines import Lines, measured
 from reproduce.means import means_of
 
 LEVEL = 0.05
+
+# Of fewer sets the tests can tell hardly anything. There are eleven, one of which takes hours.
+LEAST_SETS = 10
 
 
 class Source(NamedTuple):
@@ -62,12 +64,12 @@ TITLES = {"printed": "as printed", **{name: source.title for name, source in SOU
 
 
 def measure(unit: Unit) -> dict[str, float]:
-    """Tests of one source, learner and measure; {} as long as some of the sets are missing."""
+    """Tests of one source, learner and measure; {} as long as too many of the sets are missing."""
     if unit["source"] == "printed":
         return tests_of(printed_table(unit["learner"], unit["measure"]))
     table = ours(SOURCES[unit["source"]], unit)
-    is_complete = len(table) == len(SETS) and not np.isnan(table).any()
-    return tests_of(table) if is_complete else {}
+    complete = table[~np.isnan(table).any(axis=1)]
+    return tests_of(complete) if len(complete) >= LEAST_SETS else {}
 
 
 def tests_of(table: NDArray) -> dict[str, float]:

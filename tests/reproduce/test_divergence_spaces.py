@@ -132,7 +132,7 @@ def test_printed_numbers_are_tested_with_all_twelve_sets():
     assert found["p"] < 0.05
 
 
-def test_ours_are_tested_when_all_sets_are_there(monkeypatch):
+def test_ours_are_tested_when_nearly_all_sets_are_there(monkeypatch):
     numbers = {
         f"{learner}/{name}/{measure}": value
         for name in data.SETS
@@ -143,6 +143,8 @@ def test_ours_are_tested_when_all_sets_are_there(monkeypatch):
     best = {"source": "best", "learner": "lle", "measure": "ari", "results": "full"}
     assert significance.measure(best)["sets"] == 11
     del numbers["lle/segment/ari"]
+    assert significance.measure(best)["sets"] == 10
+    del numbers["pca/wdbc/ari"]
     assert significance.measure(best) == {}
 
 
