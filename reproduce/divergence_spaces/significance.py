@@ -147,7 +147,8 @@ def draw(all_measured: Sequence[Measured]) -> Figure:
                 for unit, numbers in all_measured
                 if (unit["source"], unit["measure"]) == (source, name) and numbers
             }
-            places = [list(LEARNERS).index(one) + 0.13 * shift - 0.26 for one in found]
+            left = 0.13 * (shift - (len(sources) - 1) / 2)
+            places = [list(LEARNERS).index(one) + left for one in found]
             gaps = [numbers["gap"] for numbers in found.values()]
             ax.bar(places, gaps, width=0.12, color=f"C{shift}", label=TITLES[source])
             for place, numbers in zip(places, found.values(), strict=True):

@@ -71,7 +71,7 @@ def draw(all_measured: Sequence[Measured]) -> Figure:
                 for name in sets
             ]
             places = [place + 0.12 * (shift - (len(metrics) - 1) / 2) for place in range(len(sets))]
-            style = {"marker": "_", "markersize": 14, "color": "black", "markeredgewidth": 2}
+            style = {"marker": "_", "markersize": 9, "color": "black", "markeredgewidth": 2}
             style = style if metric == "euclidean" else {"marker": "o", "markersize": 5}
             ax.plot(places, points, linestyle="", label=metric, **style)
         ax.set(ylabel=f"{LEARNERS[learner]}, ARI")
