@@ -36,6 +36,8 @@ def draw_euclid(all_measured: Sequence[Measured]) -> Figure:
             label = measure if measure == "purity" else measure.upper()
             ax.plot(*np.reshape(points, (-1, 2)).T, marker, markersize=5, alpha=0.8, label=label)
         ax.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
+        if not any(unit["learner"] == learner for unit, _ in all_measured):
+            ax.text(0.5, 0.25, "not run", ha="center")
         ax.set(title=title, xlabel="printed", ylabel="ours", xlim=(-0.05, 1), ylim=(-0.05, 1))
         ax.set_aspect("equal")
     figure.axes[0].legend(loc="upper left")
