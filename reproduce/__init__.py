@@ -12,6 +12,8 @@ One item, from its settings to its verdicts:
        │                                          │
     results/MODE/ITEM.jsonl: a line when it is done            lines.py; never measured twice
        │
+    gathered over a grid, where an item asks for it            means.py, `gathered`
+       │
     means over seeds ──►  PAPER/expected.toml  ──►  verdicts   means.py, verdicts.py
        │
     ITEM.csv, ITEM.md, ITEM.png, ITEM.svg, docs/results/papers.md   pages.py, report.py

@@ -2,6 +2,7 @@
 
     python -m reproduce list
     python -m reproduce run local-components/figure-5 [--quick] [--minutes 30] [--again]
+    python -m reproduce run divergence-spaces/table-2 --only learner=lle --only set=iris,wine
     python -m reproduce run local-components [--quick]
     python -m reproduce report
 
@@ -34,7 +35,14 @@ def run_items(options: argparse.Namespace) -> None:
     """Measure what is missing."""
     mode = "quick" if options.quick else "full"
     for paper, experiment in chosen(options.id):
-        is_done = run(paper, experiment, mode, minutes=options.minutes, again=options.again)
+        is_done = run(
+            paper,
+            experiment,
+            mode,
+            minutes=options.minutes,
+            again=options.again,
+            only=dict(options.only),
+        )
         print(f"{paper.name}/{experiment.name}: {'done' if is_done else 'to be continued'}")
 
 
@@ -57,10 +65,23 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument(
         "--minutes", type=float, default=float("inf"), help="begin no unit after so many (per item)"
     )
+    running.add_argument(
+        "--only",
+        type=_setting,
+        action="append",
+        default=[],
+        metavar="SETTING=VALUE,...",
+        help="begin units with these values only; may be repeated",
+    )
     running.add_argument("--again", action="store_true", help="measure what is there, too")
     running.set_defaults(command=run_items)
     commands.add_parser("report", help="docs/results/papers.md").set_defaults(command=report)
     return parser
+
+
+def _setting(words: str) -> tuple[str, list[str]]:
+    name, _, values = words.partition("=")
+    return name, values.split(",")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import itertools
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,6 +41,12 @@ class Experiment:
         What the figure shows.
     needs : tuple of str
         Data sets of `vicinal.datasets` that must be here.
+    over : tuple of str
+        Settings that numbers are gathered over, and that are no part of their names: those of a
+        grid whose best counts, say.
+    gather : callable, optional
+        From all units that differ in those settings only to what is found in them together: several
+        times the same number where it has a mean. None: units stand for themselves.
     """
 
     name: str
@@ -49,6 +55,12 @@ class Experiment:
     draw: "Callable[[Sequence[Measured]], Figure] | None" = None
     caption: str = ""
     needs: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+    gather: Callable[[Sequence[Measured]], Iterable[dict[str, Any]]] | None = None
+
+    def naming(self, settings: Mapping[str, Any]) -> list[str]:
+        """Names of the settings whose values are in the names of numbers."""
+        return [name for name in varied(settings) if name not in self.over]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """Means over seeds, by names that claims and expectations use."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 from benchmarks.common.means import Mean
-from reproduce.experiment import Measured
+from reproduce.experiment import Experiment, Measured
 
 
 def means(all_measured: Iterable[Measured], varied: Sequence[str]) -> dict[str, Mean]:
@@ -21,6 +22,28 @@ def means(all_measured: Iterable[Measured], varied: Sequence[str]) -> dict[str, 
             if isinstance(value, Real):
                 found.setdefault("/".join([*words, name]), []).append(float(value))
     return {name: Mean.of(values) for name, values in found.items()}
+
+
+def means_of(
+    experiment: Experiment, settings: Mapping[str, Any], all_measured: Sequence[Measured]
+) -> dict[str, Mean]:
+    """Of all numbers of an item, gathered first where it asks for that."""
+    return means(gathered(experiment, all_measured), experiment.naming(settings))
+
+
+def gathered(experiment: Experiment, all_measured: Sequence[Measured]) -> Sequence[Measured]:
+    """What is found in units that differ only in the settings that an item is gathered over."""
+    if experiment.gather is None:
+        return all_measured
+    groups: dict[str, list[Measured]] = {}
+    for one in all_measured:
+        key = {name: value for name, value in one.unit.items() if name not in experiment.over}
+        groups.setdefault(json.dumps(key), []).append(one)
+    return [
+        Measured(json.loads(key), found)
+        for key, group in groups.items()
+        for found in experiment.gather(group)
+    ]
 
 
 def mean_of(all_measured: Iterable[Measured], name: str, **settings: Any) -> Mean:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from benchmarks.common.means import Mean
 from benchmarks.common.pages import header
-from reproduce.experiment import Experiment, Measured, Paper, varied
+from reproduce.experiment import Experiment, Measured, Paper
 from reproduce.lines import Line, measured
-from reproduce.means import means
+from reproduce.means import means_of
 from reproduce.verdicts import Judged, judge, shown
 
 
@@ -22,8 +22,7 @@ def write_results(
 ) -> None:
     """Write all files of an item into a folder."""
     all_measured = measured(lines)
-    settings = paper.settings(experiment, mode)
-    ours = means(all_measured, varied(settings))
+    ours = means_of(experiment, paper.settings(experiment, mode), all_measured)
     _write_csv(folder / f"{experiment.name}.csv", ours)
     page = _page(paper, experiment, mode, lines, n_units, ours)
     (folder / f"{experiment.name}.md").write_text("\n".join(page) + "\n", "utf-8")

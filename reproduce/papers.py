@@ -1,10 +1,11 @@
 """The table of papers."""
 
+from reproduce.divergence_spaces import DIVERGENCE_SPACES
 from reproduce.experiment import Experiment, Paper
 from reproduce.latent_coincidence import LATENT_COINCIDENCE
 from reproduce.local_components import LOCAL_COMPONENTS
 
-PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS, LATENT_COINCIDENCE)
+PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS, LATENT_COINCIDENCE, DIVERGENCE_SPACES)
 
 
 def chosen(name: str) -> list[tuple[Paper, Experiment]]:

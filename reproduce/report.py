@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from reproduce.experiment import MODES, Experiment, Paper, units, varied
+from reproduce.experiment import MODES, Experiment, Paper, units
 from reproduce.lines import Line, Lines, measured
-from reproduce.means import means
+from reproduce.means import means_of
 from reproduce.pages import verdict_table, when_measured
 from reproduce.running import results_folder
 from reproduce.verdicts import Judged, Verdict, judge
@@ -47,7 +47,7 @@ def standing(paper: Paper, experiment: Experiment) -> Standing:
         lines = Lines(results_folder(paper, mode) / f"{experiment.name}.jsonl").of(wanted)
         if lines:
             break
-    ours = means(measured(lines), varied(settings))
+    ours = means_of(experiment, settings, measured(lines))
     return Standing(mode, lines, len(wanted), judge(paper.expected(experiment), ours))
 
 

@@ -1,7 +1,7 @@
 """Runs an item: unit after unit, with progress; what is done is done."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +24,7 @@ def run(
     *,
     minutes: float = float("inf"),
     again: bool = False,
+    only: Mapping[str, Sequence[str]] | None = None,
 ) -> bool:
     """Measure the units that are missing, and write tables and figures of all that are there.
 
@@ -38,6 +39,8 @@ def run(
         After so many no other unit is begun.
     again : bool, default=False
         Forget what was measured before: for a change of the code, which settings do not show.
+    only : mapping from str to sequence of str, optional
+        Begin those units only that have one of these values of a setting, each as a string.
 
     Returns
     -------
@@ -51,11 +54,22 @@ def run(
         path.unlink(missing_ok=True)
     wanted, lines = units(paper.settings(experiment, mode)), Lines(path)
     try:
-        _measure(experiment, lines, wanted, minutes)
+        _measure(experiment, lines, chosen_units(wanted, only or {}), minutes)
     finally:  # Ctrl-C, too, leaves a table of what there is
         if lines.of(wanted):
             write_results(paper, experiment, mode, folder, lines.of(wanted), len(wanted))
     return not lines.missing(wanted)
+
+
+def chosen_units(wanted: Sequence[Unit], only: Mapping[str, Sequence[str]]) -> list[Unit]:
+    """Those whose settings have the values that are asked for."""
+    for name, values in only.items():
+        there = {str(unit.get(name)) for unit in wanted}
+        if not there.issuperset(values):
+            raise SystemExit(
+                f"only {name}={','.join(values)}: no unit has that; there are {', '.join(there)}"
+            )
+    return [unit for unit in wanted if all(str(unit[name]) in only[name] for name in only)]
 
 
 def check_data(experiment: Experiment) -> None:

@@ -8,11 +8,11 @@ import pytest
 pytest.importorskip("reproduce", reason="reproduce/ is not here")
 
 from benchmarks.common.means import Mean
-from reproduce import experiment, report, running
+from reproduce import report, running
 from reproduce.__main__ import main
 from reproduce.experiment import Experiment, Measured, Paper, units
 from reproduce.lines import Lines
-from reproduce.means import means
+from reproduce.means import means, means_of
 from reproduce.papers import PAPERS, chosen
 from reproduce.verdicts import Verdict, judge, of_claim, of_number
 
@@ -90,6 +90,17 @@ def test_a_run_that_has_no_time_left_begins_nothing(toy):
     assert toy.seen == []
 
 
+def test_some_units_only_may_be_begun(toy):
+    assert not toy.run(only={"base": ["3"], "seed": ["0", "2"]})
+    assert [(unit["base"], unit["seed"]) for unit in toy.seen] == [(3, 0), (3, 2)]
+    assert toy.run()
+    assert len(toy.seen) == 6
+    with pytest.raises(SystemExit, match="only base=5: no unit has that"):
+        toy.run(only={"base": ["5"]})
+    with pytest.raises(SystemExit, match="only nothing=3"):
+        toy.run(only={"nothing": ["3"]})
+
+
 def test_other_settings_are_other_units(toy):
     toy.run()
     config = toy.paper.folder / "config.toml"
@@ -122,6 +133,26 @@ def test_means_are_named_by_what_is_varied():
         for i, (name, value) in enumerate(pairs)
     ]
     assert means(all_measured, ["set"]) == {"a/x": Mean(2.0, 1.0), "b/x": Mean(5.0, None)}
+
+
+def test_numbers_are_gathered_over_what_has_no_name():
+    def best_and_all(group):
+        yield {"best": max(found["x"] for _, found in group)}
+        yield from ({"each": found["x"]} for _, found in group)
+
+    item = Experiment("grid", "", dict, over=("k",), gather=best_and_all)
+    settings = {"runs": 1, "k": [1, 2], "set": ["a", "b"]}
+    all_measured = [
+        Measured(unit, {"x": 10.0 * unit["k"] + (unit["set"] == "b")}) for unit in units(settings)
+    ]
+    found = means_of(item, settings, all_measured)
+    assert {name: mean.value for name, mean in found.items()} == {
+        "a/best": 20.0,
+        "a/each": 15.0,
+        "b/best": 21.0,
+        "b/each": 16.0,
+    }
+    assert found["a/each"].error == pytest.approx(5.0)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +242,7 @@ def test_every_item_has_settings_and_expectations_that_fit_them(paper, item):
     settings = paper.settings(item, "full")
     assert set(settings) == set(paper.settings(item, "quick"))
     words = {
-        "/".join(str(unit[name]) for name in experiment.varied(settings))
+        "/".join(str(unit[name]) for name in item.naming(settings))
         for unit in units({**settings, "runs": 1})
     }
     expected = paper.expected(item)
