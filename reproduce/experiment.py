@@ -41,6 +41,9 @@ class Experiment:
         What the figure shows.
     needs : tuple of str
         Data sets of `vicinal.datasets` that must be here.
+    kept_with : str
+        Items with the same word here keep their lines in one file, so that a unit that several of
+        them want is measured once. "": a file of its own.
     """
 
     name: str
@@ -49,6 +52,12 @@ class Experiment:
     draw: "Callable[[Sequence[Measured]], Figure] | None" = None
     caption: str = ""
     needs: tuple[str, ...] = ()
+    kept_with: str = ""
+
+    @property
+    def lines_file(self) -> str:
+        """Name of the file of its lines."""
+        return f"{self.kept_with or self.name}.jsonl"
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """The table of papers."""
 
 from reproduce.experiment import Experiment, Paper
+from reproduce.fast_metric_learning import FAST_METRIC_LEARNING
 from reproduce.local_components import LOCAL_COMPONENTS
 
-PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS,)
+PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS, FAST_METRIC_LEARNING)
 
 
 def chosen(name: str) -> list[tuple[Paper, Experiment]]:

@@ -44,7 +44,7 @@ def standing(paper: Paper, experiment: Experiment) -> Standing:
     for mode in MODES:
         settings = paper.settings(experiment, mode)
         wanted = units(settings)
-        lines = Lines(results_folder(paper, mode) / f"{experiment.name}.jsonl").of(wanted)
+        lines = Lines(results_folder(paper, mode) / experiment.lines_file).of(wanted)
         if lines:
             break
     ours = means(measured(lines), varied(settings))
