@@ -22,7 +22,7 @@ def _starts(name: str, number: str, of: str, inits: str) -> Experiment:
         projections.draw_starts,
         f"All rows of {of} in the plane, columns in units of their deviation. Above: the starts "
         f"({inits}); below: what conjugate gradients learn from them. f(A) in percent is the "
-        "expected leave-one-out accuracy.",
+        "expected leave-one-out accuracy. Colors are classes.",
         sets.names_of(of),
     )
 
@@ -34,7 +34,8 @@ def _variants(name: str, number: str, of: str) -> Experiment:
         projections.measure_variant,
         projections.draw_variants,
         f"Test rows of {of} under maps to two dimensions that mini-batches (MB) and stochastic "
-        "rows (SL) have learned from the training rows; test accuracy above each.",
+        "rows (SL) have learned from the training rows; test accuracy above each. Colors are "
+        "classes.",
         sets.names_of(of),
     )
 

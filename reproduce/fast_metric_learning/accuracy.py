@@ -65,9 +65,21 @@ def draw_times(all_measured: Sequence[Measured]) -> Figure:
             if points:
                 _draw_method(ax, np.array(points), LABELS[method], f"tab:{color}")
         ax.set(title=case.replace("/", ", d = "), xlabel="CPU seconds of the fit", xscale="log")
+        _plain_ticks(ax)
     axes[0].set_ylabel("test accuracy (%)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
+
+
+def _plain_ticks(ax: Any) -> None:
+    """1, 2 and 5 times powers of ten, and some room on either side."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = ax.get_xlim()
+    ax.set_xlim(low / 1.5, high * 1.5)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _draw_method(ax: Any, points: NDArray, label: str, color: str) -> None:

@@ -135,8 +135,9 @@ class ReachWatch:
         """Nothing to look at yet."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
-        """Look at the map."""
-        self.shares.append(share_in_reach(fitted_estimator.transform(self._rows)))
+        """Look at the map after an update."""
+        if context.task_name == "update":
+            self.shares.append(share_in_reach(fitted_estimator.transform(self._rows)))
         return False
 
     def teardown(self, estimator: Any, context: Any) -> None:
@@ -172,8 +173,8 @@ def draw_reach(all_measured: Sequence[Measured]) -> Figure:
     for unit, found in all_measured:
         if "shares" in found:
             ax.plot(found["shares"], label=f"{unit['init']} start")
-    ax.set(xlabel="update", ylabel="points in reach (%)", yscale="symlog")
-    ax.set_yscale("symlog", linthresh=0.01)
+    ax.set(xlabel="update", ylabel="points in reach (%)", yscale="log", ylim=(0.05, 150))
+    ax.yaxis.set_major_formatter("{x:g}")
     ax.legend()
     return figure
 

@@ -139,7 +139,7 @@ def grid(columns: Mapping[str, tuple[list[str], list[Drawing]]], rows: Sequence[
         for ax, row, number, one in zip(column, rows, numbers, drawings, strict=True):
             points = np.array(one["points"])
             ax.scatter(*points.T, c=one["labels"], s=6, cmap="tab10", vmin=0, vmax=9, linewidths=0)
-            ax.set(title=f"{name}: {row.format(number)}", xticks=[], yticks=[])
+            ax.set(title=f"{name}\n{row.format(number)}", xticks=[], yticks=[])
             ax.title.set_fontsize("medium")
     figure.supxlabel("first coordinate", fontsize="medium")
     figure.supylabel("second coordinate", fontsize="medium")
