@@ -3,12 +3,13 @@
 A printed number and ours
     *agree within noise* where |ours - paper| ≤ 2 √(e² + e'² + r²), with both standard errors and
     half a unit r of the last digit that was printed. Where they do not, the
-    *ordering holds* if the number has its place in every claim that names it; else it
-    *differs*.
+    *ordering holds* if the number has its place in every claim that names it and can be told;
+    else it *differs*.
 
 A claim is a chain such as "gauss < full < 100": names of numbers, or numbers. It holds where every
 pair of it does, neighbors or not: a < b if our mean of a is the smaller one, a = b if both are
-within two standard errors of their difference. What was not measured has no verdict.
+within two standard errors of their difference. What was not measured, and equality of what was
+measured once, has no verdict.
 """
 
 import itertools
@@ -81,7 +82,7 @@ def of_number(name: str, text: str, orders: Sequence[str], ours: Mapping[str, Me
     if abs(ours[name].value - printed.value) <= N_ERRORS * noise:
         return Verdict.AGREES
     pairs = [pair for order in orders for pair in _pairs(order) if name in (pair[0], pair[2])]
-    places = [_holds(*pair, ours) for pair in pairs]
+    places = [holds for pair in pairs if (holds := _holds(*pair, ours)) is not None]
     return Verdict.ORDERING if places and all(places) else Verdict.DIFFERS
 
 
@@ -97,8 +98,9 @@ def shown(mean: Mean | None) -> str:
     """With as many digits as its error can bear."""
     if mean is None:
         return "-"
-    digits = 2 if not mean.error else min(4, max(1, 1 - math.floor(math.log10(mean.error))))
-    return mean.words(digits)
+    if not mean.error:
+        return f"{mean.value:.5g}" + ("" if mean.error is None else " ± 0")
+    return mean.words(min(4, max(1, 1 - math.floor(math.log10(mean.error)))))
 
 
 def _pairs(order: str) -> Iterator[tuple[str, str, str]]:
@@ -115,6 +117,8 @@ def _holds(left: str, sign: str, right: str, ours: Mapping[str, Mean]) -> bool |
         return None
     if sign == "<":
         return a.value < b.value
+    if a.error is None and b.error is None:
+        return None
     return abs(a.value - b.value) <= N_ERRORS * math.hypot(a.error or 0.0, b.error or 0.0)
 
 

@@ -1,7 +1,7 @@
 """Le Roux and Bach, "Local component analysis": figures 1 to 6."""
 
 from reproduce.experiment import Experiment, Paper
-from reproduce.local_components import clustering, text, toys
+from reproduce.local_components import clustering, segmentation, text, toys, usps
 
 LOCAL_COMPONENTS = Paper(
     "local-components",
@@ -40,6 +40,31 @@ LOCAL_COMPONENTS = Paper(
             "Permutation accuracy of spectral clustering in the metric of LCA after some "
             "iterations of EM from the covariance of the data, mean and one standard error "
             "over runs.",
+        ),
+        Experiment(
+            "figure-5",
+            "Figure 5, test likelihood of the USPS digits",
+            usps.measure_density,
+            usps.draw_density,
+            "Mean test negative log-likelihood of each density, as printed and as found here.",
+            needs=("usps",),
+        ),
+        Experiment(
+            "figure-6",
+            "Figure 6, smaller batches and neighborhoods",
+            usps.measure_subsampling,
+            usps.draw_subsampling,
+            "Loss of stochastic EM less that of EM over all points, leave-one-out on the training "
+            "rows and on all other rows, mean and one standard error over runs.",
+            needs=("usps",),
+        ),
+        Experiment(
+            "mean-shift",
+            "Conclusion, mean shift on an image",
+            segmentation.measure,
+            segmentation.draw,
+            "Pixels climb a density of place and color to its modes; segments are shown in their "
+            "mean color. The paper proposes this and shows no result.",
         ),
     ),
 )

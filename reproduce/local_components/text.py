@@ -29,13 +29,16 @@ def measure(unit: Unit) -> dict:
 
 def ink(text: str, n_points: int, seed: int) -> NDArray:
     """Points drawn uniformly from the letters of a text whose height is about 1."""
-    path = Path.cleaned(TextPath((0, 0), text, size=1))
-    low, high = path.vertices.min(axis=0), path.vertices.max(axis=0)
+    outlines = [Path(polygon) for polygon in TextPath((0, 0), text, size=1).to_polygons()]
+    corners = np.vstack([outline.vertices for outline in outlines])
+    low, high = corners.min(axis=0), corners.max(axis=0)
     rng = np.random.default_rng(seed)
     points = np.empty((0, 2))
     while len(points) < n_points:
         drawn = rng.uniform(low, high, (4 * n_points, 2))
-        points = np.vstack([points, drawn[path.contains_points(drawn)]])
+        # Inside an odd number of outlines: the hole of an "o" is inside two.
+        within = sum(outline.contains_points(drawn).astype(int) for outline in outlines)
+        points = np.vstack([points, drawn[within % 2 == 1]])
     return points[:n_points]
 
 

@@ -159,6 +159,8 @@ def test_a_number_may_keep_its_place():
     assert of_number("a", "100", ["a < b"], ours) == Verdict.ORDERING
     assert of_number("b", "100", ["a < b < c"], ours) == Verdict.DIFFERS
     assert of_number("a", "100", ["a < b < c"], ours) == Verdict.ORDERING  # c < b is not its fault
+    assert of_number("a", "100", ["a < b", "a = c"], ours) == Verdict.ORDERING  # c: cannot be told
+    assert of_number("a", "100", ["a = c"], ours) == Verdict.DIFFERS
     assert of_number("missing", "100", [], ours) == Verdict.MISSING
 
 
@@ -170,10 +172,13 @@ def test_a_number_may_keep_its_place():
         ("a = c < b", Verdict.ORDERING),  # within two standard errors of the difference
         ("a = b", Verdict.DIFFERS),
         ("a < nobody", Verdict.MISSING),
+        ("d = e", Verdict.MISSING),  # measured once: no error to tell by
+        ("a = e", Verdict.ORDERING),
     ],
 )
 def test_claims_are_chains(order, verdict):
     ours = {"a": Mean(1.0, 0.1), "b": Mean(2.0, 0.1), "c": Mean(1.2, 0.1)}
+    ours |= {"d": Mean(1.0), "e": Mean(1.1)}
     assert of_claim(order, ours) == verdict
 
 
@@ -192,7 +197,7 @@ def test_the_report_says_where_only_a_quick_run_was_made(toy):
     standing = report.standing(toy.paper, toy.item)
     assert standing.words.startswith("quick settings only: 1 of 1")
     verdicts = [one.verdict for one in standing.judged]
-    assert verdicts == [Verdict.DIFFERS, Verdict.MISSING, Verdict.MISSING]
+    assert verdicts == [Verdict.ORDERING, Verdict.MISSING, Verdict.MISSING]  # 4 is below 100
 
 
 def test_a_data_set_that_is_not_here_is_named(toy, monkeypatch):
@@ -246,4 +251,4 @@ def test_every_paper_has_a_readme_and_no_other_settings(paper):
 def test_a_judged_item_shows_numbers_before_claims(toy):
     judged = judge(toy.paper.expected(toy.item), {"2/value": Mean(5.0), "3/value": Mean(10.0)})
     assert [one.name for one in judged] == ["2/value", "3/value", "2/value < 3/value < 100"]
-    assert judged[-1].ours == "5.00, 10.00, 100.00"
+    assert judged[-1].ours == "5, 10, 100"
