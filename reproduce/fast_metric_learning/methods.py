@@ -14,8 +14,8 @@ from sklearn.neighbors import NearestNeighbors
 from benchmarks.common.splits import Split
 from vicinal import NeighborhoodComponents
 
-# No penalty anywhere; classic NCA runs until it converges. A gain of 1e-5, our default, would end it
-# at the saddle that RCA's start is near on balance: README.md.
+# No penalty anywhere; classic NCA runs until it converges. A gain of 1e-5, our default, would end
+# it at the saddle that RCA's start is near on balance: README.md.
 _CLASSIC = {"init": "rca", "solver": "cg", "regularization": 0.0, "tol": 1e-7}
 
 # Section 5.3.2: rates η / (t + t0) with t0 from trials; 5 % of the rows are held back, and it ends
