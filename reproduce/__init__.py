@@ -20,5 +20,5 @@ One item, from its settings to its verdicts:
 
 A paper is a folder with a README, both TOML files and a value in the table of `papers.py`. All that
 an item brings along is a function that measures a unit and, where there is something to see, one
-that draws.
+that draws. Items that want the same units keep them in one file (`Experiment.kept_with`).
 """

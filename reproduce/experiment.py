@@ -47,6 +47,9 @@ class Experiment:
     gather : callable, optional
         From all units that differ in those settings only to what is found in them together: several
         times the same number where it has a mean. None: units stand for themselves.
+    kept_with : str
+        Items with the same word here keep their lines in one file, so that a unit that several of
+        them want is measured once. "": a file of its own.
     """
 
     name: str
@@ -57,10 +60,16 @@ class Experiment:
     needs: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
     gather: Callable[[Sequence[Measured]], Iterable[dict[str, Any]]] | None = None
+    kept_with: str = ""
 
     def naming(self, settings: Mapping[str, Any]) -> list[str]:
         """Names of the settings whose values are in the names of numbers."""
         return [name for name in varied(settings) if name not in self.over]
+
+    @property
+    def lines_file(self) -> str:
+        """Name of the file of its lines."""
+        return f"{self.kept_with or self.name}.jsonl"
 
 
 @dataclass(frozen=True)

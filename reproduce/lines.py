@@ -54,6 +54,11 @@ class Lines:
         """Of the units, those that are still to be measured."""
         return [unit for unit in units if _key(unit) not in self._lines]
 
+    def forget(self, units: Iterable[Unit]) -> None:
+        """Measure these again; they go from the file with the next line that is written."""
+        for unit in units:
+            self._lines.pop(_key(unit), None)
+
     def of(self, units: Iterable[Unit]) -> list[Line]:
         """Of the units, those that were measured."""
         return [self._lines[key] for unit in units if (key := _key(unit)) in self._lines]

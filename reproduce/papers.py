@@ -2,10 +2,16 @@
 
 from reproduce.divergence_spaces import DIVERGENCE_SPACES
 from reproduce.experiment import Experiment, Paper
+from reproduce.fast_metric_learning import FAST_METRIC_LEARNING
 from reproduce.latent_coincidence import LATENT_COINCIDENCE
 from reproduce.local_components import LOCAL_COMPONENTS
 
-PAPERS: tuple[Paper, ...] = (LOCAL_COMPONENTS, LATENT_COINCIDENCE, DIVERGENCE_SPACES)
+PAPERS: tuple[Paper, ...] = (
+    FAST_METRIC_LEARNING,
+    LOCAL_COMPONENTS,
+    LATENT_COINCIDENCE,
+    DIVERGENCE_SPACES,
+)
 
 
 def chosen(name: str) -> list[tuple[Paper, Experiment]]:

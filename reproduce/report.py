@@ -43,9 +43,10 @@ def standing(paper: Paper, experiment: Experiment) -> Standing:
     """Of an item, from the files of its results."""
     for mode in MODES:
         settings = paper.settings(experiment, mode)
-        wanted = units(settings)
-        lines = Lines(results_folder(paper, mode) / f"{experiment.name}.jsonl").of(wanted)
-        if lines:
+        wanted, folder = units(settings), results_folder(paper, mode)
+        lines = Lines(folder / experiment.lines_file).of(wanted)
+        # Another item may have left some lines for it: it was begun where it has a page.
+        if lines and (folder / f"{experiment.name}.md").exists():
             break
     ours = means_of(experiment, settings, measured(lines))
     return Standing(mode, lines, len(wanted), judge(paper.expected(experiment), ours))

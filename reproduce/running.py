@@ -38,7 +38,8 @@ def run(
     minutes : float
         After so many no other unit is begun.
     again : bool, default=False
-        Forget what was measured before: for a change of the code, which settings do not show.
+        Forget these units, where they were measured before: for a change of the code, which
+        settings do not show.
     only : mapping from str to sequence of str, optional
         Begin those units only that have one of these values of a setting, each as a string.
 
@@ -49,10 +50,10 @@ def run(
     """
     check_data(experiment)
     folder = folder or results_folder(paper, mode)
-    path = folder / f"{experiment.name}.jsonl"
+    wanted = units(paper.settings(experiment, mode))
+    lines = Lines(folder / experiment.lines_file)
     if again:
-        path.unlink(missing_ok=True)
-    wanted, lines = units(paper.settings(experiment, mode)), Lines(path)
+        lines.forget(wanted)
     try:
         _measure(experiment, lines, chosen_units(wanted, only or {}), minutes)
     finally:  # Ctrl-C, too, leaves a table of what there is

@@ -121,6 +121,34 @@ def test_a_broken_line_is_told_of_and_measured_again(toy, damage):
     assert len([json.loads(line) for line in toy.path.read_text().splitlines()]) == 6
 
 
+def test_items_may_share_what_was_measured(toy, tmp_path):
+    first, second = (
+        Experiment(name, "", toy.measure, kept_with="both") for name in ("squares", "few-squares")
+    )
+    config = tmp_path / "config.toml"
+    few = CONFIG.replace("squares", "few-squares").replace("[2, 3]", "[3, 4]")
+    config.write_text(CONFIG + few)
+    running.run(toy.paper, first, "full")
+    running.run(toy.paper, second, "full")
+    assert [unit["base"] for unit in toy.seen] == 3 * [2, 3] + 3 * [4]
+    running.run(toy.paper, second, "full", again=True)  # leaves what only the first one wants
+    running.run(toy.paper, first, "full")
+    assert [unit["base"] for unit in toy.seen[9:]] == 3 * [3, 4]
+    assert report.standing(toy.paper, second).words.startswith("full settings: 6 of 6 units")
+
+
+def test_what_others_have_measured_does_not_begin_an_item(toy, tmp_path):
+    first, second = (
+        Experiment(name, "", toy.measure, kept_with="both") for name in ("squares", "few-squares")
+    )
+    config = tmp_path / "config.toml"
+    config.write_text(CONFIG + CONFIG.replace("squares", "few-squares"))
+    running.run(toy.paper, first, "full")
+    running.run(toy.paper, second, "quick")
+    standing = report.standing(toy.paper, second)
+    assert standing.words.startswith("quick settings only: 1 of 1")
+
+
 def test_lines_are_found_whatever_the_order_of_their_settings(tmp_path):
     Lines(tmp_path / "x.jsonl").add({"seed": 0, "n": 1}, {"value": 2.0}, 0.1)
     assert Lines(tmp_path / "x.jsonl").missing([{"n": 1, "seed": 0}]) == []
