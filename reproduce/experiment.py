@@ -3,7 +3,7 @@
 import itertools
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,6 +58,7 @@ class Experiment:
     draw: "Callable[[Sequence[Measured]], Figure] | None" = None
     caption: str = ""
     needs: tuple[str, ...] = ()
+    _: KW_ONLY
     over: tuple[str, ...] = ()
     gather: Callable[[Sequence[Measured]], Iterable[dict[str, Any]]] | None = None
     kept_with: str = ""

@@ -131,7 +131,7 @@ FAST_METRIC_LEARNING = Paper(
             "point for each split; ellipses: two standard deviations of a Gaussian, deformed by "
             "the logarithmic axis, where there are three points or more.",
             sets.names_of(*_LARGE),
-            "large",
+            kept_with="large",
         ),
         _variants("figure-5-3", "5.3", "usps"),
         _variants("figure-5-4", "5.4", "magic"),
@@ -150,7 +150,7 @@ FAST_METRIC_LEARNING = Paper(
             "Share of the training rows of usps within the support of a point's kernel, in the "
             "plane, after each update of stochastic rows with compact support.",
             sets.names_of("usps"),
-            "reach",
+            kept_with="reach",
         ),
         Experiment(
             "figure-5-6",
@@ -159,7 +159,7 @@ FAST_METRIC_LEARNING = Paper(
             curves.draw_reached,
             "Test rows of usps in the plane at the end of the fits of Figure 5.5.",
             sets.names_of("usps"),
-            "reach",
+            kept_with="reach",
         ),
         _table(
             "table-5-10",
