@@ -18,7 +18,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "results" / "papers.md"
 INTRODUCTION = """\
 Written by `python -m reproduce report` from the results in `reproduce/`, which tell machine,
 versions and command. Rules of the verdicts: `reproduce/verdicts.py`. Why numbers differ: the README
-of each paper.
+of each paper. An item has its full settings where a run with these was begun, and says how much of
+it was run; else the quick ones, whose verdicts say little about a paper's numbers.
 """
 
 
@@ -71,11 +72,15 @@ def _page(papers: Sequence[Paper], folder: Path) -> Iterator[str]:
 
 
 def _counts(found: dict[Paper, list[Standing]]) -> Iterator[str]:
-    yield "| paper | " + " | ".join(Verdict) + " |"
-    yield "|---" * (1 + len(Verdict)) + "|"
+    """Of items with full settings and of others apart: quick ones are not what a paper ran."""
+    yield "| paper | settings | items | " + " | ".join(Verdict) + " |"
+    yield "|---" * (3 + len(Verdict)) + "|"
     for paper, standings in found.items():
-        counts = Counter(judged.verdict for one in standings for judged in one.judged)
-        yield f"| {paper.title} | " + " | ".join(str(counts[verdict]) for verdict in Verdict) + " |"
+        for mode in MODES:
+            items = [one for one in standings if one.mode == mode]
+            counts = Counter(judged.verdict for one in items for judged in one.judged)
+            numbers = " | ".join(str(counts[verdict]) for verdict in Verdict)
+            yield f"| {paper.title} | {mode} | {len(items)} | {numbers} |"
 
 
 def _item(paper: Paper, experiment: Experiment, one: Standing, folder: Path) -> Iterator[str]:

@@ -229,7 +229,8 @@ def test_the_report_counts_verdicts(toy, tmp_path, monkeypatch):
     toy.run()
     report.write_report([toy.paper], tmp_path / "page" / "papers.md")
     text = (tmp_path / "page" / "papers.md").read_text()
-    assert "| A toy | 1 | 2 | 0 | 0 |" in text
+    assert "| A toy | full | 1 | 1 | 2 | 0 | 0 |" in text
+    assert "| A toy | quick | 0 | 0 | 0 | 0 | 0 |" in text
     assert "| `2/value` | 5.0 ± 0.1 | 5.00 ± 0.58 | agrees within noise |" in text
     assert "full settings: 6 of 6 units" in text
 
