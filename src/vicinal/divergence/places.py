@@ -29,7 +29,7 @@ _TILE_NUMBERS, _TILE = 1_000_000, 128
 _LEAST_NUMBERS, _MOST_NUMBERS, _FREE_BYTES, _DEVICE_TILE = 16_000_000, 512_000_000, 256, 2048
 
 # Pairs from which a GPU pays: an H200 takes a half to a fifth of the time of sixteen cores for so
-# many (benchmarks/results/gpu.md).
+# many (benchmarks/results/gpu.md), but hardly less where eigenvalues of few rows are needed.
 GPU_PAIRS = 4_000_000
 
 
