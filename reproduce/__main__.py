@@ -1,7 +1,7 @@
 """The command line.
 
     python -m reproduce list
-    python -m reproduce run local-components/figure-5 [--quick] [--minutes 30] [--again]
+    python -m reproduce run local-components/figure-5 [--quick] [--minutes 30] [--jobs 2] [--again]
     python -m reproduce run divergence-spaces/table-2 --only learner=lle --only set=iris,wine
     python -m reproduce run local-components [--quick]
     python -m reproduce report
@@ -42,6 +42,7 @@ def run_items(options: argparse.Namespace) -> None:
             minutes=options.minutes,
             again=options.again,
             only=dict(options.only),
+            jobs=options.jobs,
         )
         print(f"{paper.name}/{experiment.name}: {'done' if is_done else 'to be continued'}")
 
@@ -73,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SETTING=VALUE,...",
         help="begin units with these values only; may be repeated",
     )
+    running.add_argument("--jobs", type=int, default=1, help="so many units at a time")
     running.add_argument("--again", action="store_true", help="measure what is there, too")
     running.set_defaults(command=run_items)
     commands.add_parser("report", help="docs/results/papers.md").set_defaults(command=report)

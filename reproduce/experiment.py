@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 # All that settles what is measured: a seed and one value of every setting. JSON can say it.
 Unit = dict[str, Any]
 
+# From a unit to what is found in it.
+Measure = Callable[[Unit], dict[str, Any]]
+
 MODES = ("full", "quick")
 
 
@@ -54,7 +57,7 @@ class Experiment:
 
     name: str
     what: str
-    measure: Callable[[Unit], dict[str, Any]]
+    measure: Measure
     draw: "Callable[[Sequence[Measured]], Figure] | None" = None
     caption: str = ""
     needs: tuple[str, ...] = ()

@@ -1,11 +1,14 @@
 """Runs an item: unit after unit, with progress; what is done is done."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from reproduce.experiment import Experiment, Paper, Unit, units
+from joblib import Parallel, delayed
+
+from reproduce.experiment import Experiment, Measure, Paper, Unit, units
 from reproduce.lines import Lines
 from reproduce.pages import write_results
 from vicinal import datasets
@@ -25,6 +28,7 @@ def run(
     minutes: float = float("inf"),
     again: bool = False,
     only: Mapping[str, Sequence[str]] | None = None,
+    jobs: int = 1,
 ) -> bool:
     """Measure the units that are missing, and write tables and figures of all that are there.
 
@@ -42,6 +46,9 @@ def run(
         settings do not show.
     only : mapping from str to sequence of str, optional
         Begin those units only that have one of these values of a setting, each as a string.
+    jobs : int, default=1
+        So many units at a time, each in a process of its own with its share of the cores. Times
+        that an item measures are then those of a busy machine.
 
     Returns
     -------
@@ -55,7 +62,7 @@ def run(
     if again:
         lines.forget(wanted)
     try:
-        _measure(experiment, lines, chosen_units(wanted, only or {}), minutes)
+        _measure(experiment, lines, chosen_units(wanted, only or {}), minutes, jobs)
     finally:  # Ctrl-C, too, leaves a table of what there is
         if lines.of(wanted):
             write_results(paper, experiment, mode, folder, lines.of(wanted), len(wanted))
@@ -83,17 +90,34 @@ def check_data(experiment: Experiment) -> None:
         )
 
 
-def _measure(experiment: Experiment, lines: Lines, wanted: Sequence[Unit], minutes: float) -> None:
-    end = time.monotonic() + 60 * minutes
+def _measure(
+    experiment: Experiment, lines: Lines, wanted: Sequence[Unit], minutes: float, jobs: int
+) -> None:
     missing = lines.missing(wanted)
+    units_in_time = _until(time.monotonic() + 60 * minutes, missing)
     with _progress(experiment.name, len(wanted), len(wanted) - len(missing)) as advance:
-        for unit in missing:
-            if time.monotonic() > end:
-                return
-            start = time.perf_counter()
-            found = experiment.measure(unit)
-            lines.add(unit, found, time.perf_counter() - start)
+        # As many as there are processes are begun, and another whenever one is done.
+        parallel = Parallel(jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
+        measure = delayed(_timed)
+        for unit, found, seconds in parallel(
+            measure(experiment.measure, unit) for unit in units_in_time
+        ):
+            lines.add(unit, found, seconds)
             advance(unit)
+
+
+def _until(end: float, units: Iterable[Unit]) -> Iterator[Unit]:
+    """As long as there is time."""
+    for unit in units:
+        if time.monotonic() > end:
+            return
+        yield unit
+
+
+def _timed(measure: Measure, unit: Unit) -> tuple[Unit, dict[str, Any], float]:
+    start = time.perf_counter()
+    found = measure(unit)
+    return unit, found, time.perf_counter() - start
 
 
 @contextmanager

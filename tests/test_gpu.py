@@ -352,3 +352,54 @@ def test_updates_wait_only_for_how_far_points_reach(digits):
             torch.cuda.set_sync_debug_mode("default")
     messages = [str(each.message) for each in waits]
     assert sum("called a synchronizing" in message for message in messages) < 4 * 20 + 60
+
+
+@pytest.fixture
+def worker_with_gpu():
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", processes=True
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def taken_by(client):
+    """The most memory of the device that the worker, another process, has ever held."""
+    (taken,) = client.run(torch.cuda.max_memory_allocated).values()
+    return taken
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_workers_of_a_cluster_use_their_gpu(worker_with_gpu):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300_000, 6)), rng.integers(4, size=300_000)
+    A = 0.5 * rng.normal(size=(3, 6))
+    assert taken_by(worker_with_gpu) == 0
+    value, gradient = objective(A, X, y, engine="dask")
+    assert taken_by(worker_with_gpu) > 0
+    expected, slope = objective(A, X, y, engine="cuda")
+    assert_allclose(value, expected, rtol=1e-5)
+    assert_allclose(gradient, slope, atol=1e-4 * np.abs(slope).max())
+    queries = rng.normal(size=(100_000, 6))
+    found = log_density(queries, X, covariance=0.04, engine="dask")
+    few = log_density(queries[:50], X, covariance=0.04, engine="blocked")
+    assert_allclose(found[:50], few, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_on_a_cluster_uses_the_gpu_of_its_worker(worker_with_gpu):
+    da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
+    X, y = make_blobs(65_536, 20, centers=6, cluster_std=4.0, random_state=0)
+    known = {"batching": "full", "max_iter": 20, "regularization": 1e-3, "random_state": 0}
+    rows = da.from_array(X, chunks=(10_000, 20)), da.from_array(y, chunks=10_000)
+    model = NeighborhoodComponents(2, **known).fit(*rows)
+    assert model.engine_ == "dask"
+    assert taken_by(worker_with_gpu) > 0
+    alone = NeighborhoodComponents(2, **known, engine="cuda").fit(X, y)
+    assert_allclose(model.objective_, alone.objective_, rtol=1e-3)

@@ -71,6 +71,23 @@ def test_units_are_all_combinations_and_seeds_change_last():
     assert words == [(0, "a", 5), (0, "b", 5), (1, "a", 5), (1, "b", 5)]
 
 
+def of_a_process(unit):
+    import os
+
+    return {"value": unit["base"], "process": os.getpid()}
+
+
+def test_units_are_shared_out_among_processes(toy):
+    import os
+
+    item = Experiment("squares", "Table 1, squares", of_a_process)
+    assert running.run(toy.paper, item, "full", jobs=2)
+    lines = Lines(toy.path).of(units(toy.paper.settings(item, "full")))
+    assert len(lines) == 6
+    assert os.getpid() not in {line.found["process"] for line in lines}
+    assert all(line.found["value"] == line.unit["base"] for line in lines)
+
+
 def test_a_run_goes_on_where_it_was_interrupted(toy):
     toy.interrupt_after = 4
     with pytest.raises(KeyboardInterrupt):
