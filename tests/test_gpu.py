@@ -376,7 +376,8 @@ def taken_by(client):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_workers_of_a_cluster_use_their_gpu(worker_with_gpu):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300_000, 6)), rng.integers(4, size=300_000)
+    X = rng.normal(size=(300_000, 6))
+    y = 2 * (X[:, 0] > 0) + (X[:, 1] > 0)
     A = 0.5 * rng.normal(size=(3, 6))
     assert taken_by(worker_with_gpu) == 0
     value, gradient = objective(A, X, y, engine="dask")
