@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vicinal.sampling import sample_pairs
     from vicinal.saving import export_onnx, load, save
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 __all__ = [
     "CoincidenceClassifier",

@@ -221,7 +221,7 @@ def test_another_model_is_refused(path):
 @pytest.mark.parametrize("package", ["vicinal", "scipy"])
 def test_another_version_is_refused(path, monkeypatch, package):
     fitted(path)
-    monkeypatch.setattr(vicinal, "__version__", "9.9" if package == "vicinal" else "0.1.0.dev0")
+    monkeypatch.setattr(vicinal, "__version__", "9.9" if package == "vicinal" else "0.2.0")
     version = identity.version
     other = {"scipy": "9.9"} if package == "scipy" else {}
     monkeypatch.setattr(identity, "version", lambda name: other.get(name) or version(name))
