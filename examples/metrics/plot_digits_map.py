@@ -71,6 +71,6 @@ plt.show()
 
 # %%
 # The map of scikit-learn's NCA is as good as that of vicinal, within the chance of one split. The
-# gain over it is in what is not drawn here: memory that does not grow with the square of the rows, a
-# penalty that is chosen by folds, and probabilities. For a map that may bend,
-# see the example of a network; supervised UMAP, which bends, is far ahead of any linear map.
+# gain over it is in what is not drawn here: memory that does not grow with the square of the
+# rows, a penalty that is chosen by folds, and probabilities. A map that may bend does far
+# better: supervised UMAP is ahead of any linear map (``docs/peers.md``).
