@@ -66,5 +66,5 @@ for ax, (name, components) in zip(axes, maps.items(), strict=True):
     Z = X @ components[:2].T
     for label, color in enumerate(("#0072B2", "#E69F00")):
         ax.plot(*Z[circle == label].T, ".", color=color, ms=4)
-    ax.set(title=f"{name}: {angle(components):.0f}° off", xticks=[], yticks=[], aspect="equal")
+    ax.set(title=f"{name}: {angle(components):.0f}° off", xticks=[], yticks=[], box_aspect=1)
 plt.show()

@@ -73,7 +73,7 @@ for ax, (name, model) in zip(axes.flat, fitted.items(), strict=True):
     heights, level = scores(model, nodes), np.quantile(scores(model, X_new), 0.05)
     heights = heights.reshape(grid[0].shape)
     ax.contourf(*grid, heights, levels=[level, np.inf], colors=["#DCE9F5"])
-    ax.contour(*grid, heights, levels=[level], colors="#0072B2")
+    ax.contour(*grid, heights, levels=[level], colors="#0072B2", linestyles="solid")
     ax.plot(*X_new.T, ".", color="#0072B2", ms=4, label="new rows")
     ax.plot(*X_out.T, "x", color="#D55E00", ms=4, label="outliers")
     ax.set(title=f"{name}\nAUC {auc(model):.3f}", xticks=[], yticks=[], aspect="equal")
@@ -96,7 +96,7 @@ for name, model in detectors().items():
     print(f"{name}: AUC {auc(model.fit(X_train)):.3f}")
 
 # %%
-# All are close, and IsolationForest is ahead. Over ten data sets with the rarest class
-# as outliers LocalComponents has the best mean rank; with every class in turn scikit-learn's cross-validated KernelDensity
-# is ahead (``benchmarks/results/outliers.md``). A learned shape pays where columns depend on each
-# other.
+# All are close, and IsolationForest is ahead. Over ten data sets with the rarest class as outliers
+# LocalComponents has the best mean rank; with every class in turn scikit-learn's
+# cross-validated KernelDensity is ahead (``benchmarks/results/outliers.md``). A learned shape
+# pays where columns depend on each other.

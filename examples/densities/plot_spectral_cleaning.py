@@ -8,11 +8,12 @@ of :class:`~vicinal.LocalComponents` is learned without labels, and brings the c
 
 # %%
 # Two Gaussian clouds, and more and more columns of noise of the same variance as the clouds. Rows
-# are whitened, so that no column stands out by its variance. Labels are used to
+# are whitened and rotated, so that no column stands out. Labels are used to
 # score only.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import ortho_group
 from sklearn.cluster import SpectralClustering
 from sklearn.decomposition import PCA
 
@@ -20,13 +21,14 @@ from vicinal import LocalComponents
 from vicinal.datasets import make_noisy_gaussians
 from vicinal.metrics import permutation_accuracy
 
-noise, seeds = (0, 4, 8, 16, 24), (0, 1, 2)
+noise, seeds = (0, 8, 16, 24), (0, 1)
 
 
 def clouds(n_noise, seed):
-    """Whitened rows of two clouds, and their labels."""
+    """Whitened, rotated rows of two clouds, and their labels."""
     X, y = make_noisy_gaussians(400, n_noise=n_noise, random_state=seed)
-    return PCA(whiten=True).fit_transform(X), y
+    rotation = ortho_group.rvs(2 + n_noise, random_state=seed)
+    return PCA(whiten=True).fit_transform(X) @ rotation, y
 
 
 def by_width(Z):
@@ -68,7 +70,7 @@ for name, curve in curves.items():
     print(f"{name}:", *(f"{value:.0f} %" for value in curve))
 
 # %%
-# Left: two of ten whitened columns. Middle: the coordinate that the metric leaves. Right: accuracy.
+# Left: two of ten columns. Middle: the coordinate that the metric leaves. Right: accuracy.
 
 X, y = clouds(8, 0)
 Z = clean(X)
