@@ -48,8 +48,8 @@ for name, score in scores.items():
 # The picture
 # -----------
 # One kernel (the ellipse, two standard deviations) lies in the corner of each panel. A round one
-# must be narrow, or it would smear the band; so it leaves wrinkles along it. The learned one is long
-# where the data are, and can be wide without harm. All levels are the same in both.
+# must be narrow, or it would smear the band; so it leaves wrinkles along it. The learned one is
+# long where the data are, and can be wide without harm. All levels are the same in both.
 
 densities = (search.best_estimator_.score_samples, learned.score_samples)
 covariances = (bandwidth**2 * np.eye(2), learned.covariance_)
@@ -79,3 +79,6 @@ plt.show()
 
 # %%
 # White points: tumors that neither density has seen.
+#
+# Where columns depend on each other less, there is less to gain: for the perimeter and the
+# concave points of the same tumors it is 0.04 nats, with the same split.

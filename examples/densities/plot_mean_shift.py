@@ -61,8 +61,7 @@ for ax in axes:
 plt.show()
 
 # %%
-# The usual rule asks for a bandwidth so wide that the picture falls into light and dark. The learned
-# kernels are narrow where colors are alike, and the test of each mode keeps it from being
-# cut to pieces. More segments always explain more; that the number was found, not
-# given, is the point. scikit-learn's other photograph, a flower, has the same two
-# segments by both.
+# The usual rule asks for a bandwidth so wide that the picture falls into light and dark. The
+# learned kernels are narrower, and tell the blue of the sky, the red of the wood and the black of
+# the trees apart. More segments always explain more; that their number was found, not given, is
+# the point. Of scikit-learn's other photograph, a flower, both make two segments.

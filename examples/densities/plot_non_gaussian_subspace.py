@@ -9,8 +9,8 @@ plane of the circles.
 """
 
 # %%
-# Two circles and eight columns of noise, each with the variance of a circle's columns. Then a random
-# rotation mixes all ten.
+# Two circles and eight columns of noise, all of the same variance. Then a random rotation mixes
+# all ten.
 
 import matplotlib.pyplot as plt
 import numpy as np

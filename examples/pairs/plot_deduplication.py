@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from vicinal import LatentCoincidence
 
-rng = np.random.default_rng(0)
+rng = np.random.default_rng(1)
 people = rng.normal(size=(1200, 10))
 change = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0, 0, 0, 0]) * rng.normal(size=(2, 1200, 10))
 together = rng.normal(size=(2, 1200, 1)) * np.array([0, 0, 0, 0, 0, 0, 1.0, 0.9, 0.8, 0.7])
@@ -55,7 +55,7 @@ print(f"{len(pairs)} pairs to learn from, {100 * same.mean():.1f} % are one pers
 # The peers are logistic regressions, one on the Euclidean distance of a pair, one on the squared
 # difference in each column. The last answer spends a third of the people on calibration: the
 # metric is learned from the others, and a logistic regression on the squared learned distance
-# from this third. That it is needed was seen on a register of another seed.
+# from this third. That it is needed was seen on two registers of other seeds.
 
 
 def distance(pairs):
@@ -111,6 +111,7 @@ right.margins(x=0.15)
 plt.show()
 
 # %%
-# The learned metric tells far more than the peers. Its own probabilities order pairs well but are too
-# modest: candidates are near pairs, and the model's curve does not fall as steeply as
-# these do. One more line of calibration, on people that the metric has not seen, mends that.
+# The learned metric tells far more than the peers. Its own probabilities order pairs best, but here
+# they are too modest: pairs that get 50 % are one person more often than that. A logistic
+# regression on people that the metric has not seen lowers the log-loss by another quarter or more.
+# In the middle its curve is rough, since few pairs are doubtful.
