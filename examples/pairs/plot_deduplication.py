@@ -113,5 +113,5 @@ plt.show()
 # %%
 # The learned metric tells far more than the peers. Its own probabilities order pairs best, but here
 # they are too modest: pairs that get 50 % are one person more often than that. A logistic
-# regression on people that the metric has not seen lowers the log-loss by another quarter or more.
+# regression on people that the metric has not seen lowers the log-loss by about a quarter.
 # In the middle its curve is rough, since few pairs are doubtful.
