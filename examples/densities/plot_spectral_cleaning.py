@@ -21,7 +21,7 @@ from vicinal import LocalComponents
 from vicinal.datasets import make_noisy_gaussians
 from vicinal.metrics import permutation_accuracy
 
-noise, seeds = (0, 8, 16, 24), (0, 1)
+noise, seeds = (0, 8, 16, 24), (0, 1, 2)
 
 
 def clouds(n_noise, seed):
@@ -86,3 +86,8 @@ for (name, curve), marker in zip(curves.items(), "os^", strict=True):
 right.set(title="clusters found", xlabel="columns of noise", ylabel="accuracy (%)", ylim=(45, 102))
 right.legend(loc="lower left")
 plt.show()
+
+# %%
+# With 24 columns of noise it can fail: of three samples of 400 rows two are clean (99 and 100 %),
+# and in the third no metric is found that helps (55 %, where the graph of neighbors has 78 %). More
+# columns need more rows.
