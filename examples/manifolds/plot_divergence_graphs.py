@@ -47,7 +47,9 @@ COLORS = np.array(["#0072B2", "#E69F00"])  # Okabe and Ito: safe for color-blind
 
 def edges(divergence: str) -> np.ndarray:
     """Pairs of linked points, without those of a point with itself."""
-    graph = DivergenceNeighbors(divergence=divergence, n_graph_neighbors=15).fit_transform(X).tocoo()
+    graph = (
+        DivergenceNeighbors(divergence=divergence, n_graph_neighbors=15).fit_transform(X).tocoo()
+    )
     pairs = np.column_stack([graph.row, graph.col])
     return pairs[graph.row != graph.col]
 
@@ -91,7 +93,9 @@ figure, axes = plt.subplots(
 )
 for row, (name, divergence) in zip(axes, GRAPHS.items(), strict=True):
     for ax, (method, title) in zip(row, METHODS.items(), strict=True):
-        Z = DivergenceEmbedding(method=method, divergence=divergence, random_state=0).fit_transform(X)
+        Z = DivergenceEmbedding(method=method, divergence=divergence, random_state=0).fit_transform(
+            X
+        )
         accuracy = cross_val_score(KNeighborsClassifier(5), Z, kind).mean()
         print(f"{title}, {name}: {accuracy:.1%}")
         ax.scatter(*Z.T, c=COLORS[kind], s=7)
