@@ -3,7 +3,7 @@ Ill-shaped clusters
 ===================
 
 A thin wave lies in the middle of a fog. Both have the same center and the same extent, so no method
-that asks *where* points are can separate them. They differ in how data **spread** around each point.
+that asks *where* points are can separate them. They differ in how data **spread** around a point.
 ``DivergenceNeighbors(divergence="riemann")`` compares just that, and gives the distances to any
 clustering that takes ``metric="precomputed"``.
 """
