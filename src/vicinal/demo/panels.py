@@ -1,4 +1,4 @@
-"""One picture each: points, images beside their nearest, histograms, a density."""
+"""One picture each: points, images beside their nearest, histograms, samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from vicinal.report import ProjectionDisplay
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Contours", "Histograms", "Images", "Panel", "Points"]
+__all__ = ["Histograms", "Images", "Panel", "Points", "Samples"]
 
 RIGHT, WRONG = "#2e7d32", "#bd1f01"
 SAME, DIFFERENT = "#3f90da", "#e76300"
-SHARES = (0.5, 0.8, 0.95)  # of the new rows inside the lines
+INK = "#222222"
 
 
 class Panel(Protocol):
@@ -32,11 +32,12 @@ class Points:
 
     points: NDArray
     labels: Sequence[Any]
+    x_name: str = ""
 
     def draw(self, ax: "Axes") -> None:
         """Draw into axes that are there."""
         ProjectionDisplay(self.points, np.asarray(self.labels)).plot(ax=ax)
-        ax.set_title("")
+        ax.set(title="", xlabel=self.x_name)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,10 @@ class Images:
             ax.imshow(self.nearest[i], cmap="gray_r", extent=(*box, 0, side))
             color = RIGHT if self.is_right[i] else WRONG
             ax.add_patch(Rectangle((box[0], 0), side, side, fill=False, edgecolor=color, lw=2.5))
-        ax.set(xlim=(-1, n * step - 1), ylim=(-1, 2 * step - 1), xticks=[])
+        ax.set(xlim=(-1, n * step - 1), xticks=[])
+        # Pixels stay square and the frame as large as those beside it.
+        ax.set_ylim(step - 1 - n * step / 2 * 0.9, step - 1 + n * step / 2 * 0.9)
+        ax.set_aspect("auto")
         ax.set_yticks([step + side / 2, side / 2], ["new", "nearest"], rotation=90, va="center")
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
@@ -89,33 +93,23 @@ class Histograms:
 
 
 @dataclass(frozen=True)
-class Contours:
-    """A density over the plane, and new rows in it.
+class Samples:
+    """Rows drawn from a density, and new rows, in two columns of them."""
 
-    Attributes
-    ----------
-    places : tuple of ndarray
-        Coordinates along each axis.
-    heights : ndarray of shape (n_y, n_x)
-        Log-densities there.
-    points : ndarray of shape (n, 2)
-    at_points : ndarray of shape (n,)
-    names : sequence of str
-        Of the axes.
-    """
-
-    places: tuple[NDArray, NDArray]
-    heights: NDArray
-    points: NDArray
-    at_points: NDArray
+    drawn: NDArray
+    new: NDArray
     names: Sequence[str]
 
     def draw(self, ax: "Axes") -> None:
         """Draw into axes that are there."""
-        levels = np.unique(np.quantile(self.at_points, [1 - share for share in SHARES]))
-        filled = [*levels, max(self.heights.max(), levels[-1]) + 1]
-        colors = ("#d6e6f5", "#8fc0e8", "#3f90da")[-len(levels) :]
-        ax.contourf(*self.places, self.heights, filled, colors=colors)
-        ax.scatter(*self.points.T, s=7, color="#222222", linewidths=0, zorder=3)
+        drawn = ax.scatter(*self.drawn.T, s=14, color=DIFFERENT, alpha=0.55, linewidths=0)
+        new = ax.scatter(*self.new.T, s=12, color=INK, linewidths=0, zorder=3)
+        # The same frame for every density: that of the new rows.
+        low, high = self.new.min(axis=0), self.new.max(axis=0)
+        margin = 0.12 * (high - low)
+        ax.set_xlim(low[0] - margin[0], high[0] + margin[0])
+        ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
         ax.set(xlabel=self.names[0], ylabel=self.names[1], xticks=[], yticks=[])
         ax.spines[["top", "right"]].set_visible(False)
+        names = ["drawn from the density", "new tumors"]
+        ax.legend([drawn, new], names, frameon=False, fontsize="small", loc="upper left")

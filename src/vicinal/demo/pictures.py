@@ -41,17 +41,16 @@ def draw(story: Story) -> "Figure":
     from matplotlib.figure import Figure
 
     n = len(story.chapters)
-    figure = Figure(figsize=(3.7 * n, 8.2), facecolor="white")
+    figure = Figure(figsize=(3.7 * n, 8.0), facecolor="white")
     axes = figure.subplots(2, n)
-    figure.subplots_adjust(left=0.03, right=0.992, bottom=0.05, top=0.86, wspace=0.14, hspace=0.24)
+    figure.subplots_adjust(left=0.03, right=0.992, bottom=0.05, top=0.885, wspace=0.14, hspace=0.28)
     for column, chapter in zip(axes.T, story.chapters, strict=True):
         for ax, panel in zip(column, chapter.panels, strict=True):
             panel.draw(ax)
-            ax.set_box_aspect(1)
         _name_panels(column, chapter)
         column[0].annotate(
-            f"{chapter.title}\n",
-            (0.5, 1.13),
+            chapter.title,
+            (0.5, 1.14),
             xycoords="axes fraction",
             ha="center",
             fontsize=20,
@@ -91,7 +90,6 @@ def draw_chapter(chapter: Chapter) -> "Figure":
     figure.subplots_adjust(left=0.05, right=0.985, bottom=0.09, top=0.89, wspace=0.12)
     for ax, panel in zip(axes, chapter.panels, strict=True):
         panel.draw(ax)
-        ax.set_box_aspect(0.92)
     _name_panels(axes, chapter)
     return figure
 
@@ -155,9 +153,7 @@ def _section(chapter: Chapter) -> "Section":
     from vicinal.report.page.figures import figure_picture
     from vicinal.report.page.parts import Section, Table
 
-    rows = [
-        [one.method, chapter.said(one), f"{one.fit_seconds:.2f}"] for one in chapter.outcomes
-    ]
+    rows = [[one.method, chapter.said(one), f"{one.fit_seconds:.2f}"] for one in chapter.outcomes]
     table = Table(
         ["Method", "Held-out#", "Fit, s#"],
         rows,

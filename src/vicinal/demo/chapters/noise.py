@@ -16,7 +16,7 @@ __all__ = ["tell_noise"]
 
 N_COMPONENTS = 10
 SIDE, INNER = 16, 8  # of the frame and of the digit in it, in pixels
-N_SHOWN = 4
+N_SHOWN = 3
 
 
 def tell_noise(seed: int, tell: Tell, n_rows: int | None = None) -> Chapter:

@@ -68,7 +68,7 @@ def tell_units(split: Split, tell: Tell) -> tuple[Chapter, NeighborhoodComponent
     tell("learning which columns of wine matter")
     seconds = fit_timed(model, split.X_train, split.y_train)
     learned = Outcome("NeighborhoodComponents", True, _named_right(model, split), seconds)
-    plane = PCA(2).fit(split.X_train)
+    plane = PCA(2).fit(split.X_train)  # to look at: the first of its axes is proline
     labels = [f"grower {c + 1}" for c in split.y_test]
     chapter = Chapter(
         key="units",
@@ -79,7 +79,7 @@ def tell_units(split: Split, tell: Tell) -> tuple[Chapter, NeighborhoodComponent
         measure=f"{len(labels)} new wines whose 5 nearest name the right grower",
         outcomes=(raw, scaled, learned),
         panels=(
-            Points(plane.transform(split.X_test), labels),
+            Points(plane.transform(split.X_test), labels, "proline, and little else"),
             Points(model.transform(split.X_test), labels),
         ),
     )
