@@ -12,7 +12,15 @@ from vicinal.cli.wording import printable
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["show_facts", "show_json", "show_lines", "show_paragraphs", "show_table", "size"]
+__all__ = [
+    "show_bars",
+    "show_facts",
+    "show_json",
+    "show_lines",
+    "show_paragraphs",
+    "show_table",
+    "size",
+]
 
 
 def show_json(facts: Mapping[str, Any]) -> None:
@@ -91,6 +99,28 @@ def show_table(
         table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))  # brackets are no markup
+    _print(table)
+
+
+def show_bars(rows: Sequence[tuple[str, float, str]]) -> None:
+    """Names, bars filled from 0 to 1, and values; the last one is the one to look at.
+
+    Parameters
+    ----------
+    rows : sequence of (name, share, value)
+    """
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for options in ({"width": 25}, {}, {"justify": "right"}):
+        table.add_column(**options)  # type: ignore[arg-type]
+    for i, (name, share, value) in enumerate(rows):
+        style = "bold green" if i == len(rows) - 1 else "dim"
+        bar = ProgressBar(1.0, share, width=34, complete_style=style, finished_style=style)
+        table.add_row(Text(f"   {printable(name)}", style), bar, Text(printable(value), style))
+    table.add_row("")
     _print(table)
 
 

@@ -1,30 +1,23 @@
-"""What ``vicinal demo`` does: the four families on scikit-learn's digits, beside others.
+"""What ``vicinal demo`` does: data where near means the wrong thing, before and after.
 
 Functions here return data or a figure, or write a page, and print nothing; `vicinal.cli` shows
 the numbers.
 """
 
-from vicinal.demo.comparison import (
-    N_DENSITY_COMPONENTS,
-    Comparison,
-    Density,
-    Projection,
-    Score,
-    Split,
-    compare,
-    load_split,
-)
-from vicinal.demo.pictures import draw, write_page
+from vicinal.demo.chapter import N_NEIGHBORS, Chapter, Outcome
+from vicinal.demo.chapters import Split, load_wines
+from vicinal.demo.pictures import draw, draw_chapter, write_page
+from vicinal.demo.story import Story, tell_story
 
 __all__ = [
-    "N_DENSITY_COMPONENTS",
-    "Comparison",
-    "Density",
-    "Projection",
-    "Score",
+    "N_NEIGHBORS",
+    "Chapter",
+    "Outcome",
     "Split",
-    "compare",
+    "Story",
     "draw",
-    "load_split",
+    "draw_chapter",
+    "load_wines",
+    "tell_story",
     "write_page",
 ]

@@ -1,26 +1,31 @@
 """Showing what was found: a figure, and a page."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicinal.demo.comparison import N_DENSITY_COMPONENTS, N_NEIGHBORS, Comparison, Projection
-from vicinal.report import ProjectionDisplay, write_report
+from vicinal.demo.chapter import Chapter
+from vicinal.demo.story import Story
+from vicinal.report import write_report
 from vicinal.report.support import require_matplotlib
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from vicinal.report.page.parts import Section
 
-__all__ = ["draw", "write_page"]
+__all__ = ["draw", "draw_chapter", "write_page"]
+
+DIM, STRONG = "#555555", "#1b5e20"
 
 
-def draw(projections: list[Projection]) -> "Figure":
-    """The projections side by side.
+def draw(story: Story) -> "Figure":
+    """All chapters side by side: before above, after below.
 
     Parameters
     ----------
-    projections : list of Projection
+    story : Story
 
     Returns
     -------
@@ -29,104 +34,136 @@ def draw(projections: list[Projection]) -> "Figure":
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from vicinal.demo import Projection, draw
-    >>> points, labels = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 3
-    >>> figure = draw([Projection("PCA", points, labels, 0.5)])
-    >>> figure.axes[0].get_title()
-    'PCA: 50.0%'
+    >>> from vicinal.demo import draw, tell_story
+    >>> figure = draw(tell_story())  # doctest: +SKIP
     """
     require_matplotlib("The picture")
     from matplotlib.figure import Figure
 
-    n_rows = -(-len(projections) // 3)
-    n_columns = min(3, len(projections))
-    figure = Figure(figsize=(4.4 * n_columns, 4.6 * n_rows + 0.7))
-    # Margins given rather than found: the names of classes are placed for the final size.
-    axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    top = 1 - 1.0 / figure.get_figheight()
-    figure.subplots_adjust(left=0.012, right=0.988, bottom=0.03, top=top, wspace=0.04, hspace=0.12)
-    for ax, one in zip(axes, projections, strict=False):
-        title = f"{one.method}: {one.accuracy:.1%}"
-        ProjectionDisplay(one.embedding, one.labels, title=title).plot(ax=ax)
-        ax.title.set_fontsize(15)
-    figure.suptitle(
-        "Test digits in two dimensions, "
-        f"and how often their {N_NEIGHBORS} nearest training neighbors name them right",
-        fontsize=13,
-        y=1 - 0.3 / figure.get_figheight(),
-    )
+    n = len(story.chapters)
+    figure = Figure(figsize=(3.7 * n, 8.0), facecolor="white")
+    axes = figure.subplots(2, n)
+    figure.subplots_adjust(left=0.03, right=0.992, bottom=0.05, top=0.885, wspace=0.14, hspace=0.28)
+    for column, chapter in zip(axes.T, story.chapters, strict=True):
+        for ax, panel in zip(column, chapter.panels, strict=True):
+            panel.draw(ax)
+        _name_panels(column, chapter)
+        column[0].annotate(
+            chapter.title,
+            (0.5, 1.14),
+            xycoords="axes fraction",
+            ha="center",
+            fontsize=20,
+            fontweight="bold",
+        )
+    for ax, word in zip(axes[:, 0], ("before", "after"), strict=True):
+        ax.annotate(
+            word,
+            (-0.06, 0.5),
+            xycoords="axes fraction",
+            rotation=90,
+            ha="right",
+            va="center",
+            fontsize=17,
+            color=DIM,
+        )
     return figure
 
 
-def write_page(result: Comparison, path: Path, command: str | None = None) -> None:
-    """Write the report: the comparison, and all about NCA in the plane.
+def draw_chapter(chapter: Chapter) -> "Figure":
+    """One chapter: before and after.
 
     Parameters
     ----------
-    result : Comparison
+    chapter : Chapter
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Bound to no window.
+    """
+    require_matplotlib("The picture")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.6, 5.1), facecolor="white")
+    axes = figure.subplots(1, 2)
+    figure.subplots_adjust(left=0.05, right=0.985, bottom=0.09, top=0.89, wspace=0.12)
+    for ax, panel in zip(axes, chapter.panels, strict=True):
+        panel.draw(ax)
+    _name_panels(axes, chapter)
+    return figure
+
+
+def _name_panels(axes: "Sequence[Axes]", chapter: Chapter) -> None:
+    for ax, outcome, color in zip(
+        axes, (chapter.before, chapter.after), (DIM, STRONG), strict=True
+    ):
+        title = f"{outcome.method}: {chapter.said(outcome)}"
+        ax.set_title(title, fontsize=13.5, color=color, pad=8)
+
+
+def write_page(story: Story, path: Path, command: str | None = None) -> None:
+    """Write the report: the chapters, and all about NCA of the wines in the plane.
+
+    Parameters
+    ----------
+    story : Story
     path : Path
     command : str, optional
         What repeats it.
     """
-    split = result.split
+    split = story.split
     write_report(
-        result.model,
+        story.model,
         split.X_train,
         split.y_train,
         path,
         X_test=split.X_test,
         y_test=split.y_test,
-        feature_names=[f"pixel {row},{column}" for row in range(8) for column in range(8)],
-        title="vicinal demo: images of digits",
-        data_name="the digits of scikit-learn (load_digits), pixels divided by 16",
+        feature_names=split.feature_names,
+        title='vicinal demo: what "near" means',
+        data_name="the wines of scikit-learn (load_wine), as they were measured",
         command=command,
-        extras=[_metrics_section(result), _densities_section(result)],
+        extras=[_gains(story), *(_section(chapter) for chapter in story.chapters)],
     )
 
 
-def _metrics_section(result: Comparison) -> "Section":
-    from vicinal.report.page.figures import figure_picture
+def _gains(story: Story) -> "Section":
     from vicinal.report.page.parts import Section, Table
 
     rows = [
         [
-            score.method,
-            score.learns_from,
-            str(score.n_components),
-            f"{score.accuracy:.1%}",
-            "-" if score.fit_seconds is None else f"{score.fit_seconds:.2f}",
+            chapter.title,
+            chapter.measure,
+            chapter.said(chapter.before),
+            chapter.said(chapter.after),
+            chapter.gain_said(),
         ]
-        for score in result.scores
+        for chapter in story.chapters
     ]
-    table = Table(
-        ["Method", "Learns from", "Dimensions#", f"{N_NEIGHBORS}-NN test accuracy#", "Fit, s#"],
-        rows,
-        best=[i for i, score in enumerate(result.scores) if score.is_ours],
-    )
+    table = Table(["", "Measured", "Before#", "After#", "Gain ± standard error#"], rows)
     text = (
-        f"{len(result.split.y_test)} test images, named by their {N_NEIGHBORS} nearest among "
-        f"{len(result.split.y_train)} training images. vicinal's in bold."
+        "All numbers are of rows that no method had seen. Below the chapters: "
+        "all about the model of the wines."
     )
-    alt = "Test digits in the plane by " + ", ".join(one.method for one in result.projections)
-    return Section(
-        "Metrics and embeddings, side by side",
-        [text],
-        [figure_picture(draw(result.projections), alt)],
-        table,
-    )
+    return Section("Five times, near meant the wrong thing at first", [text], [], table)
 
 
-def _densities_section(result: Comparison) -> "Section":
+def _section(chapter: Chapter) -> "Section":
+    from vicinal.report.page.figures import figure_picture
     from vicinal.report.page.parts import Section, Table
 
-    rows = [
-        [one.method, f"{one.log_density:.2f}", f"{one.fit_seconds:.2f}"] for one in result.densities
-    ]
+    rows = [[one.method, chapter.said(one), f"{one.fit_seconds:.2f}"] for one in chapter.outcomes]
     table = Table(
-        ["Density", "Mean log-density of test images#", "Fit, s#"],
+        ["Method", "Held-out#", "Fit, s#"],
         rows,
-        best=[i for i, one in enumerate(result.densities) if one.is_ours],
+        caption=chapter.measure,
+        best=[i for i, one in enumerate(chapter.outcomes) if one.is_ours],
     )
-    text = f"Of the first {N_DENSITY_COMPONENTS} principal components; the higher, the likelier."
-    return Section("Densities, side by side", [text], [], table)
+    alt = f"{chapter.data}, by {chapter.before.method} and by {chapter.after.method}"
+    return Section(
+        f"{chapter.title}: {chapter.data}",
+        [f"{chapter.trouble} {chapter.cure}"],
+        [figure_picture(draw_chapter(chapter), alt)],
+        table,
+    )

@@ -8,12 +8,16 @@ import time
 import warnings
 from functools import partial
 
+import numpy as np
 import pytest
 from cli.helpers import assert_one_line, run
+from scipy.stats import sem
+from sklearn.metrics import roc_auc_score
 
 import vicinal
 from vicinal import demo
-from vicinal.demo import comparison
+from vicinal.demo import story
+from vicinal.demo.chapters import noise, pairs
 from vicinal.nca import NeighborhoodComponents
 
 in_the_main_thread = pytest.mark.skipif(
@@ -25,30 +29,29 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture(scope="module")
-def compared():
-    """What a comparison of few images in two dimensions found."""
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        patch.setattr(comparison, "DIMENSIONS", (2,))
-        warnings.filterwarnings("ignore", "the neighborhood graph has")  # of so few points
-        told = []
-        result = demo.compare(demo.load_split(3, n_rows=200), lambda *step: told.append(step))
-    return result, told
+def told():
+    """The story of few images, and what was said while it was told."""
+    steps = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of so few points
+        story = demo.tell_story(3, lambda *step: steps.append(step), n_digits=300)
+    return story, steps
 
 
 @pytest.fixture
-def no_work(compared, monkeypatch):
-    """The comparison is there already."""
+def no_work(told, monkeypatch):
+    """The story is there already."""
 
-    def compare(split, on_step):
-        on_step("Fitting", 1, 1)
-        return compared[0]
+    def tell_story(seed, on_step):
+        on_step("fitting", 1, 1)
+        return told[0]
 
-    monkeypatch.setattr(demo, "compare", compare)
+    monkeypatch.setattr(demo, "tell_story", tell_story)
 
 
 @pytest.fixture
 def few_rows(monkeypatch):
-    monkeypatch.setattr(demo, "load_split", partial(demo.load_split, n_rows=200))
+    monkeypatch.setattr(demo, "tell_story", partial(demo.tell_story, n_digits=300))
 
 
 @pytest.fixture
@@ -61,89 +64,101 @@ def no_fit(monkeypatch):
     monkeypatch.setattr(NeighborhoodComponents, "fit", fit)
 
 
-def test_demo_prints_tables_and_writes_a_page(no_work, compared, tmp_path):
+def test_demo_tells_the_story_and_writes_a_page(no_work, told, tmp_path):
     result = run("demo", "--seed", "3")
     assert result.exit_code == 0
     for words in (
-        "140 training and 60 test",
         "seed 3",
-        "Raw pixels",
-        "PCA",
-        "NeighborhoodComponents *",
-        "LatentCoincidence *",
-        "LocalComponents *",
-        "DivergenceEmbedding *",
+        "54 new wines",
+        "as measured",
+        "StandardScaler",
+        "NeighborhoodComponents",
+        "LatentCoincidence",
+        "LocalComponents",
+        "DivergenceEmbedding",
         "KernelDensity",
+        *(chapter.trouble for chapter in told[0].chapters),
+        *(chapter.gain_said() for chapter in told[0].chapters),
     ):
         assert words in result.stdout
-    assert "Report: vicinal-demo.html" in result.stdout
+    assert "Pictures, before and after: vicinal-demo.html" in result.stdout
     assert result.stderr == ""  # no progress where there is no terminal
     assert max(map(len, result.stdout.splitlines())) <= 80
     page = (tmp_path / "vicinal-demo.html").read_text()
     assert page.startswith("<!doctype html>")
-    assert "Metrics and embeddings, side by side" in page
-    assert "60 test images" in page
-    # The table and what the page finds out about the model by itself.
-    learned = next(s for s in compared[0].scores if s.method == "NeighborhoodComponents")
-    assert (
-        f'>Learned</th><td class="number">2</td><td class="number">{learned.accuracy:.1%}<' in page
-    )
+    assert page.count("data:image/png") >= len(told[0].chapters)
+    # The chapter and what the page finds out about the model by itself.
+    learned = told[0].chapters[0].after.value
+    assert f'>Learned</th><td class="number">2</td><td class="number">{learned:.1%}<' in page
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_demo_json_and_picture(no_work, tmp_path):
-    result = run("demo", "--json", "--output", "digits.html", "--picture", "digits.png")
+    result = run("demo", "--json", "--output", "story.html", "--picture", "story.png")
     assert result.exit_code == 0
-    told = json.loads(result.stdout)
-    assert told["version"] == vicinal.__version__
-    assert (told["seed"], told["report"], told["n_neighbors"]) == (0, "digits.html", 5)
-    assert told["data"] == {"name": "digits", "n_train": 140, "n_test": 60}
-    assert [(s["method"], s["n_components"]) for s in told["scores"][:3]] == [
-        ("Raw pixels", 64),
-        ("LocalComponents", 64),
-        ("PCA", 2),
-    ]
-    assert all(0.2 < s["accuracy"] <= 1 for s in told["scores"])
-    assert told["scores"][0]["fit_seconds"] is None
-    assert all(s["fit_seconds"] > 0 for s in told["scores"][1:])
-    assert len(told["densities"]) == 4
-    assert (tmp_path / "digits.png").read_bytes().startswith(PNG)
+    found = json.loads(result.stdout)
+    assert found["version"] == vicinal.__version__
+    assert (found["seed"], found["report"]) == (0, "story.html")
+    names = ["units", "noise", "pairs", "density", "shapes"]
+    assert [chapter["chapter"] for chapter in found["chapters"]] == names
+    for chapter in found["chapters"]:
+        ours = [method["is_ours"] for method in chapter["methods"]]
+        assert ours == [False] * (len(ours) - 1) + [True]
+        values = [method["value"] for method in chapter["methods"]]
+        assert chapter["gain"] == pytest.approx(values[-1] - values[0])
+        assert chapter["gain_error"] > 0
+        assert chapter["methods"][-1]["fit_seconds"] > 0
+    assert (tmp_path / "story.png").read_bytes().startswith(PNG)
 
 
-def test_accuracy_is_that_of_neighbors_among_training_points(compared):
-    split, score = compared[0].split, compared[0].scores[0]
+def test_picture_is_named_where_it_was_written(no_work):
+    result = run("demo", "--picture", "story.png")
+    assert "vicinal-demo.html and story.png" in result.stdout
+
+
+def test_accuracy_is_that_of_neighbors_among_training_points(told):
+    split, before = told[0].split, told[0].chapters[0].before
     distances = ((split.X_test[:, None] - split.X_train[None]) ** 2).sum(axis=2)
     nearest = split.y_train[distances.argsort(axis=1)[:, :5]]
-    votes = [[(row == c).sum() for c in range(10)] for row in nearest]
-    predicted = [max(range(10), key=row.__getitem__) for row in votes]
-    assert score.accuracy == pytest.approx((predicted == split.y_test).mean())
+    votes = [[(row == c).sum() for c in range(3)] for row in nearest]
+    predicted = [max(range(3), key=row.__getitem__) for row in votes]
+    assert before.value == pytest.approx((predicted == split.y_test).mean())
 
 
-def test_every_family_is_there(compared):
-    result = compared[0]
-    ours = {one.method for one in result.scores + result.densities if one.is_ours}
-    assert ours == {
-        "NeighborhoodComponents",
-        "LocalComponents",
-        "LocalComponents, mixture",
-        "LatentCoincidence",
-        "DivergenceEmbedding",
-    }
-    assert [one.method for one in result.projections][:2] == ["PCA", "LDA"]
-    assert result.model.components_.shape == (2, 64)
+def test_gain_and_its_error_are_of_the_same_rows(told):
+    chapter = told[0].chapters[1]
+    differences = chapter.after.values - chapter.before.values
+    assert chapter.gain == pytest.approx(differences.mean())
+    assert chapter.gain_error == pytest.approx(sem(differences))
+
+
+def test_how_often_the_same_class_is_nearer():
+    Z, y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 3
+    found = pairs._same_nearer(Z, y)
+    for i, share in enumerate(found):
+        others = np.delete(np.arange(12), i)
+        distances = np.linalg.norm(Z[others] - Z[i], axis=1)
+        assert share == pytest.approx(roc_auc_score(y[others] == y[i], -distances))
+
+
+def test_digits_stand_in_a_frame_of_noise():
+    X = np.arange(2 * 64.0).reshape(2, 64)
+    images = noise._framed(X, seed=0).reshape(2, 16, 16)
+    assert (images[:, 4:12, 4:12].reshape(2, 64) == X).all()
+    assert (images[:, :4] != images[::-1, :4]).any()
 
 
 def test_seeds_are_splits():
-    first, again, other = (demo.load_split(seed, n_rows=200) for seed in (0, 0, 1))
+    first, again, other = (demo.load_wines(seed) for seed in (0, 0, 1))
     assert (first.X_test == again.X_test).all()
     assert (first.X_test != other.X_test).any()
 
 
-def test_steps_are_told_in_order(compared):
-    told = compared[1]
-    assert [step for _, step, _ in told] == list(range(1, len(told) + 1))
-    assert {n_steps for _, _, n_steps in told} == {len(told)}
-    assert told[-1][0] == "Fitting LocalComponents, mixture"
+def test_chapters_are_told_in_order(told):
+    steps = told[1]
+    assert [number for _, number, _ in steps] == sorted(number for _, number, _ in steps)
+    assert {number for _, number, _ in steps} == {1, 2, 3, 4, 5}
+    assert {n_chapters for _, _, n_chapters in steps} == {5}
 
 
 @pytest.mark.parametrize(
@@ -198,10 +213,10 @@ def test_unforeseen_error_is_one_line_unless_debug(few_rows, monkeypatch):
 def test_warnings_are_one_line(no_work, monkeypatch):
     def warn(*args, **more):
         warnings.warn("stopped\nearly", UserWarning, stacklevel=2)
-        return compare(*args, **more)
+        return tell_story(*args, **more)
 
-    compare = demo.compare
-    monkeypatch.setattr(demo, "compare", warn)
+    tell_story = demo.tell_story
+    monkeypatch.setattr(demo, "tell_story", warn)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         result = run("demo", "--json")
@@ -280,9 +295,7 @@ def test_ctrl_c_inside_a_finalizer_ends_the_command_too(few_rows, tmp_path, monk
         return self
 
     monkeypatch.setattr(NeighborhoodComponents, "fit", fit)
-    monkeypatch.setattr(
-        comparison, "_compile", lambda split: NeighborhoodComponents().fit(None, None)
-    )
+    monkeypatch.setattr(story, "_compile", lambda split: NeighborhoodComponents().fit(None, None))
     result = run("demo")
     assert result.exit_code == 130
     assert_one_line(result.stderr, "interrupted")
@@ -294,17 +307,12 @@ def test_real_process(tmp_path):
     command = [sys.executable, "-m", "vicinal.cli", "demo"]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    told = json.loads(done.stdout)
-    assert told["data"] == {"name": "digits", "n_train": 1257, "n_test": 540}
-    accuracy = {(s["method"], s["n_components"]): s["accuracy"] for s in told["scores"]}
-    # What the demo is there to show. (The order of LDA and NCA in the plane can be chance.)
-    assert accuracy["NeighborhoodComponents", 2] > accuracy["PCA", 2] + 0.05
-    assert accuracy["NeighborhoodComponents", 5] > accuracy["PCA", 5]
-    assert accuracy["DivergenceEmbedding", 2] > accuracy["Isomap", 2]
-    density = {one["method"]: one["log_density"] for one in told["densities"]}
-    mixture = density.pop("LocalComponents, mixture")
-    assert density["LocalComponents"] == max(density.values())
-    assert mixture > density["LocalComponents"] + 0.5
+    found = json.loads(done.stdout)
+    # What the demo is there to show: a gain that is no chance, in every chapter.
+    for chapter in found["chapters"]:
+        assert chapter["gain"] > 2 * chapter["gain_error"], chapter["chapter"]
+        values = [method["value"] for method in chapter["methods"]]
+        assert values[-1] == max(values), chapter["chapter"]
     page = (tmp_path / "vicinal-demo.html").read_text()
     assert "vicinal demo --json" in page
     assert len(page) < 6_000_000

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import groupby
-from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,13 +12,13 @@ from vicinal.cli.command import Command
 from vicinal.cli.options import AsJson, Debug
 from vicinal.cli.overwriting import check_file, refuse_overwriting
 from vicinal.cli.running import command_line, running
-from vicinal.cli.screens import show_json, show_lines, show_table
+from vicinal.cli.screens import show_bars, show_json, show_lines, show_paragraphs, show_table
 from vicinal.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from vicinal.demo import Comparison
+    from vicinal.demo import Chapter, Story
 
 __all__ = ["DEMO"]
 
@@ -31,43 +29,43 @@ def demo(
     ] = Path("vicinal-demo.html"),
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Save the projections, too, as .png, .pdf or .svg."),
+        typer.Option(metavar="FILE", help="Save the pictures, too, as one .png, .pdf or .svg."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Choose the split into training and test.")] = 0,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Fit all four families to images of digits and compare them with others.
+    """Tell five times how "near" means the wrong thing at first, and what learning it gains.
 
-    It prints how well nearest neighbors name new images, and how likely densities
-    find them, against the raw pixels, PCA and more; it writes a page to be opened in
-    a browser. It needs no network and takes less than a minute.
+    Units, noise, pairs, a density and a map, on data that come along: it prints what
+    new rows say before and after, beside what people usually do, and writes a page of
+    pictures to be opened in a browser. It needs no network and takes less than a minute.
     """
     with running(debug) as interrupts:
         _demo(output, picture, seed, as_json, interrupts)
 
 
-DEMO = Command(demo, examples=("vicinal demo", "vicinal demo --seed 1 -o digits.html"))
+DEMO = Command(demo, examples=("vicinal demo", "vicinal demo --seed 1 -o story.html"))
 
 
 def _demo(
     output: Path, picture: Path | None, seed: int, as_json: bool, interrupts: Interrupts
 ) -> None:
-    """Compare, write, then show: numbers on stdout, all else on stderr."""
+    """Fit, write, then show: numbers on stdout, all else on stderr."""
     from rich.console import Console
 
     _check(output, picture)
     with _progress(Console(stderr=True), interrupts) as on_step:
         from vicinal import demo  # scikit-learn takes a second to import
 
-        result = demo.compare(demo.load_split(seed=seed), on_step)
+        story = demo.tell_story(seed, on_step)
         interrupts.check()
-        _write(result, output, picture)
+        _write(story, output, picture)
     if as_json:
         about = {"version": __version__, "seed": seed, "report": str(output)}
-        show_json(about | result.as_dict())
+        show_json(about | story.as_dict())
     else:
-        _show(result, seed, output)
+        _show(story, output, picture)
 
 
 def _check(output: Path, picture: Path | None) -> None:
@@ -83,74 +81,63 @@ def _check(output: Path, picture: Path | None) -> None:
         check_picture_path(picture)
 
 
-def _write(result: "Comparison", output: Path, picture: Path | None) -> None:
+def _write(story: "Story", output: Path, picture: Path | None) -> None:
     from vicinal.demo import draw, write_page
     from vicinal.report.support import save_figure
 
     if picture is not None:
-        save_figure(draw(result.projections), picture)
-    write_page(result, output, command_line())
+        save_figure(draw(story), picture)
+    write_page(story, output, command_line())
 
 
-def _show(result: "Comparison", seed: int, output: Path) -> None:
-    """Tables, and where the page is."""
-    _show_scores(result, seed)
-    print()
-    _show_densities(result)
+def _show(story: "Story", output: Path, picture: Path | None) -> None:
+    """Chapter by chapter, then the gains, and where the pictures are."""
+    for number, chapter in enumerate(story.chapters, start=1):
+        _show_chapter(number, chapter)
+    _show_gains(story)
+    also = f" and {picture}" if picture is not None else ""
     show_lines(
-        f"Report: {output}   (open it in a browser)\nNext:   vicinal fit --help, for your own data"
+        f"Pictures, before and after: {output}{also}   (open it in a browser)\n"
+        "Your own table:             vicinal compare --help"
     )
 
 
-def _show_scores(result: "Comparison", seed: int) -> None:
-    from vicinal.facts import duration
-
-    n_train, n_test = len(result.split.y_train), len(result.split.y_test)
-    error = max(sqrt(s.accuracy * (1 - s.accuracy) / n_test) for s in result.scores)
-    rows: list[list[str]] = []
-    for _, group in groupby(result.scores, key=lambda score: score.n_components):
-        rows += [[""] * 5] if rows else []
-        rows += [
-            [
-                _marked(score.method, score.is_ours),
-                score.learns_from,
-                str(score.n_components),
-                f"{score.accuracy:.1%}",
-                "-" if score.fit_seconds is None else duration(score.fit_seconds),
-            ]
-            for score in group
-        ]
-    show_table(
-        ["Method", "Learns from", "Dim.", "Accuracy", "Fit"],
-        rows,
-        title=f"Digits: {n_train} training and {n_test} test images, seed {seed}",
-        caption="Accuracy: how often 5 nearest neighbors name a test image right; standard error "
-        f"up to {error:.1%}. *: vicinal",
-        right=("Dim.", "Accuracy", "Fit"),
+def _show_chapter(number: int, chapter: "Chapter") -> None:
+    show_paragraphs(f"{number}  {chapter.title}", style="bold")
+    show_paragraphs(f"   {chapter.data}", style="dim")
+    show_paragraphs(f"   {chapter.trouble}", f"   {chapter.cure}")
+    show_bars(
+        [(one.method, _share(chapter, one.value), chapter.said(one)) for one in chapter.outcomes]
     )
 
 
-def _show_densities(result: "Comparison") -> None:
-    from vicinal.demo import N_DENSITY_COMPONENTS
-    from vicinal.facts import duration
+def _share(chapter: "Chapter", value: float) -> float:
+    """How much of a bar is full: a share, or the way from the least log-density to the largest."""
+    if not chapter.is_likelihood:
+        return value
+    best = max(one.value for one in chapter.outcomes)
+    worst = min(one.value for one in chapter.outcomes)
+    return 1.0 if best == worst else 0.1 + 0.9 * (value - worst) / (best - worst)
 
+
+def _show_gains(story: "Story") -> None:
     show_table(
-        ["Density", "Mean log-density", "Fit"],
+        ["", "New rows that judge", "Before", "After", "Gain"],
         [
             [
-                _marked(one.method, one.is_ours),
-                f"{one.log_density:.2f}",
-                duration(one.fit_seconds),
+                chapter.title,
+                chapter.measure,
+                chapter.said(chapter.before).removesuffix(" nats"),
+                chapter.said(chapter.after).removesuffix(" nats"),
+                chapter.gain_said(),
             ]
-            for one in result.densities
+            for chapter in story.chapters
         ],
-        title=f"How likely the test images are, in {N_DENSITY_COMPONENTS} principal components",
-        right=("Mean log-density", "Fit"),
+        title=f"What learning gained, on rows that no method had seen (seed {story.seed})",
+        caption="±: standard error of the gain over these rows.",
+        right=("Before", "After", "Gain"),
+        tight=True,
     )
-
-
-def _marked(name: str, is_ours: bool) -> str:
-    return f"{name} *" if is_ours else name
 
 
 @contextmanager

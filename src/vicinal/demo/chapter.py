@@ -1,0 +1,142 @@
+"""What a chapter of the demo is made of: methods, judged row by row, and two pictures."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from vicinal.voting import majority
+
+if TYPE_CHECKING:
+    from vicinal.demo.panels import Panel
+
+__all__ = ["N_NEIGHBORS", "Chapter", "Outcome", "Tell", "fit_timed", "named_right"]
+
+N_NEIGHBORS = 5
+TEST_SHARE = 0.3
+
+# Told what is being done, before each fit.
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one method did on rows that it had not seen.
+
+    Attributes
+    ----------
+    method : str
+    is_ours : bool
+    values : ndarray of shape (n_test,)
+        What each of these rows says: named right or not, its log-density, ...
+    fit_seconds : float
+    """
+
+    method: str
+    is_ours: bool
+    values: NDArray
+    fit_seconds: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """Mean over the rows."""
+        return float(self.values.mean())
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Data where near means the wrong thing at first, and what is done about it.
+
+    Attributes
+    ----------
+    key, title, data, trouble, cure : str
+        What it is about, for people.
+    measure : str
+        What is counted, of which rows.
+    is_likelihood : bool
+        Whether values are log-densities. Else they are shares.
+    outcomes : sequence of Outcome
+        Before, what people do about it, after.
+    panels : tuple of Panel
+        Before and after.
+    """
+
+    key: str
+    title: str
+    data: str
+    trouble: str
+    cure: str
+    measure: str
+    outcomes: Sequence[Outcome]
+    panels: "tuple[Panel, Panel]"
+    is_likelihood: bool = False
+
+    @property
+    def before(self) -> Outcome:
+        """What is there without learning."""
+        return self.outcomes[0]
+
+    @property
+    def after(self) -> Outcome:
+        """What vicinal learned."""
+        return self.outcomes[-1]
+
+    @property
+    def gain(self) -> float:
+        """After less before."""
+        return self.after.value - self.before.value
+
+    @property
+    def gain_error(self) -> float:
+        """Standard error of the gain, over the rows that judge."""
+        differences = self.after.values - self.before.values
+        return float(differences.std(ddof=1) / np.sqrt(len(differences)))
+
+    def said(self, outcome: Outcome) -> str:
+        """The value of a method, for people."""
+        if self.is_likelihood:
+            return f"{outcome.value:.2f} nats"
+        return f"{outcome.value:.1%}"
+
+    def gain_said(self) -> str:
+        """The gain with its standard error, for people."""
+        if self.is_likelihood:
+            return f"{self.gain:+.2f} ± {self.gain_error:.2f} nats"
+        return f"{100 * self.gain:+.1f} ± {100 * self.gain_error:.1f} points"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers, ready for JSON."""
+        return {
+            "chapter": self.key,
+            "data": self.data,
+            "measure": self.measure,
+            "n_test": len(self.after.values),
+            "methods": [
+                {
+                    "method": one.method,
+                    "is_ours": one.is_ours,
+                    "value": one.value,
+                    "fit_seconds": one.fit_seconds,
+                }
+                for one in self.outcomes
+            ],
+            "gain": self.gain,
+            "gain_error": self.gain_error,
+        }
+
+
+def fit_timed(model: BaseEstimator, *data: Any) -> float:
+    """Fit, and say in how many seconds."""
+    began = time.perf_counter()
+    model.fit(*data)
+    return time.perf_counter() - began
+
+
+def named_right(Z_train: NDArray, y_train: NDArray, Z_test: NDArray, y_test: NDArray) -> NDArray:
+    """1 for test rows that their nearest training rows name right, 0 for others."""
+    named = majority(Z_train, y_train, N_NEIGHBORS, Z_test)
+    return (named == y_test).astype(float)
