@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -28,7 +29,13 @@ extensions = [
     "command_help",
     "mathml",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "decisions/README.md"]
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "_templates",
+    "decisions/README.md",
+    "**sg_execution_times.rst",
+]
 exclude_patterns += ["auto_examples/**/*.ipynb", "auto_examples/**/*.py", "auto_examples/**/*.md5"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]
@@ -54,7 +61,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
+    "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "subsection_order": [
         f"../examples/{part}"
         for part in ("metrics", "densities", "pairs", "manifolds", "scale", "practice")
@@ -96,7 +103,11 @@ html_css_files = ["vicinal.css"]
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "vicinal", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
+    "logo": {
+        "text": "vicinal",
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+    },
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
@@ -113,3 +124,15 @@ html_sidebars = {"index": [], "auto_examples/index": ["sidebar-nav-bs"]}
 # A doctest is copied without its prompts and answers.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def skip_scikit_learns_own(app, what, name, obj, skip, options):
+    """What every estimator has from scikit-learn is described there."""
+    home = getattr(obj, "__module__", None) or ""
+    routing = re.fullmatch(r"set_\w+_request", name) is not None
+    return True if routing or home.startswith("sklearn.") else skip
+
+
+def setup(app):
+    """Connect it."""
+    app.connect("autodoc-skip-member", skip_scikit_learns_own)
