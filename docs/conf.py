@@ -133,6 +133,19 @@ def skip_scikit_learns_own(app, what, name, obj, skip, options):
     return True if routing or home.startswith("sklearn.") else skip
 
 
+PLAIN = re.compile(r"(?<=\w)_(?![\w`])|(?<!\\)\|")
+
+
+def escape_plain_words(app, what, name, obj, options, lines):
+    """Docstrings say |x| and n_features_in_ in plain words, which mean something to Sphinx."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...", "..")):
+            parts = re.split(r"(`+[^`]*`+)", line)
+            parts[::2] = [PLAIN.sub(r"\\\g<0>", part) for part in parts[::2]]
+            lines[i] = "".join(parts)
+
+
 def setup(app):
-    """Connect it."""
+    """Connect both."""
+    app.connect("autodoc-process-docstring", escape_plain_words, priority=900)  # after numpydoc
     app.connect("autodoc-skip-member", skip_scikit_learns_own)

@@ -66,8 +66,9 @@ MODELS = (
 
 def power(number: int) -> str:
     """A round number in few signs."""
-    digits = f"{number:.0e}".split("e+")
-    return f"{digits[0]} · 10{str(int(digits[1])).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    digit, exponent = f"{number:.0e}".split("e+")
+    raised = str(int(exponent)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digit} · 10{raised}"
 
 
 ENGINES = (

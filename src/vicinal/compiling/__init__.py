@@ -10,7 +10,14 @@ __all__ = ["CompilingWarning", "is_disabled", "say_once"]
 
 
 class CompilingWarning(UserWarning):
-    """Kernels are right but slower to start, or to run, than they could be."""
+    """Kernels are right but slower to start, or to run, than they could be.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from vicinal.compiling import CompilingWarning
+    >>> warnings.simplefilter("ignore", CompilingWarning)  # in a container, where it is known
+    """
 
 
 _said: set[str] = set()

@@ -2,8 +2,26 @@
 
 
 class DatasetUnavailable(OSError):  # noqa: N818  (its base says it is an error)
-    """A known data set was found in none of the places that may be looked at."""
+    """A known data set was found in none of the places that may be looked at.
+
+    Examples
+    --------
+    >>> from vicinal import datasets
+    >>> try:
+    ...     iris = datasets.load("iris")
+    ... except datasets.DatasetUnavailable as error:
+    ...     print(error)  # where it was looked for, and how to get it
+    """
 
 
 class DatasetMismatch(ValueError):  # noqa: N818
-    """A copy of a data set was found, but it is not the reference copy."""
+    """A copy of a data set was found, but it is not the reference copy.
+
+    Examples
+    --------
+    >>> from vicinal import datasets
+    >>> try:
+    ...     iris = datasets.load("iris")
+    ... except datasets.DatasetMismatch as error:
+    ...     print(error)  # which copy, and what differs
+    """

@@ -26,6 +26,19 @@ class RowSource(ABC):
         Of the chunks: float32 or float64.
     columns : tuple of str or None
         Their names, where they have any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from vicinal import open_rows
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "rows.npy"), np.eye(3))
+    ...     rows = open_rows(Path(folder, "rows.npy"))
+    ...     total = sum(chunk.sum() for chunk in rows.chunks())
+    >>> rows.shape, float(total)
+    ((3, 3), 3.0)
     """
 
     name: str

@@ -26,7 +26,21 @@ MOST_BYTES, _MOST_VALUES = 2**24, 1_000_000
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or none that may be loaded."""
+    """A file that is no model, or none that may be loaded.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import vicinal
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "notes.txt")
+    ...     _ = path.write_text("no model")
+    ...     vicinal.load(path)
+    Traceback (most recent call last):
+    ...
+    vicinal.saving.header.ModelFileError: ...
+    """
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,19 @@ class ModelHeader:
         What was given to `save`.
     checksum : str
         SHA-256 of everything else in the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> import vicinal
+    >>> model = vicinal.LocalComponents().fit(load_iris().data)
+    >>> with TemporaryDirectory() as folder:
+    ...     vicinal.save(model, Path(folder, "iris.skops"), metadata={"unit": "cm"})
+    ...     header = vicinal.saving.describe(Path(folder, "iris.skops"))
+    >>> header.model, header.steps, header.metadata
+    ('LocalComponents', ['LocalComponents'], {'unit': 'cm'})
     """
 
     format: int

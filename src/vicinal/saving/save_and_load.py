@@ -105,6 +105,19 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
     See Also
     --------
     save : Write a model to a file, with an example.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> import vicinal
+    >>> model = vicinal.LocalComponents().fit(load_iris().data)
+    >>> with TemporaryDirectory() as folder:
+    ...     vicinal.save(model, Path(folder, "iris.skops"), metadata={"unit": "cm"})
+    ...     again = vicinal.load(Path(folder, "iris.skops"))
+    >>> type(again).__name__
+    'LocalComponents'
     """
     skops = _skops()
     with open_file(path) as file:
@@ -145,6 +158,19 @@ def describe(path: str | os.PathLike[str]) -> ModelHeader:
         newer format.
     OSError
         There is no such file, or it cannot be opened.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> import vicinal
+    >>> model = vicinal.LocalComponents().fit(load_iris().data)
+    >>> with TemporaryDirectory() as folder:
+    ...     vicinal.save(model, Path(folder, "iris.skops"), metadata={"unit": "cm"})
+    ...     header = vicinal.saving.describe(Path(folder, "iris.skops"))
+    >>> header.model, header.metadata
+    ('LocalComponents', {'unit': 'cm'})
     """
     with open_file(path) as file:
         return read_header(file, path)

@@ -52,6 +52,16 @@ class Comparison:
     which is settled before anything is measured; no other learned metric takes its place
     where it did better by chance. It stands against the best of the baselines on the same
     rows of the same folds. See `difference` for the interval.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.report import compare
+    >>> result = compare(*load_iris(return_X_y=True), methods=["raw", "nca"], random_state=0)
+    >>> result.n_rows, result.n_features, result.n_classes
+    (150, 4, 3)
+    >>> print(result)
+    150 rows, 4 features, 3 classes; 5 folds, 3 times over...
     """
 
     methods: tuple[MethodScores, ...]
