@@ -115,7 +115,7 @@ def show_bars(rows: Sequence[tuple[str, float, str]]) -> None:
 
     table = Table.grid(padding=(0, 2, 0, 0))
     for options in ({"width": 25}, {}, {"justify": "right"}):
-        table.add_column(**options)  # type: ignore[arg-type]
+        table.add_column(**options)
     for i, (name, share, value) in enumerate(rows):
         style = "bold green" if i == len(rows) - 1 else "dim"
         bar = ProgressBar(1.0, share, width=34, complete_style=style, finished_style=style)

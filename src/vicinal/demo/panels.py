@@ -85,7 +85,7 @@ class Histograms:
             (self.together, SAME, "same digit"),
             (self.apart, DIFFERENT, "different digits"),
         ):
-            ax.hist(values, bins, color=color, alpha=0.6, label=label)
+            ax.hist(values, list(bins), color=color, alpha=0.6, label=label)
         ax.set(xlabel=self.name, yticks=[])
         ax.margins(y=0.25)  # room for the legend
         ax.spines[["top", "left", "right"]].set_visible(False)
@@ -102,8 +102,10 @@ class Samples:
 
     def draw(self, ax: "Axes") -> None:
         """Draw into axes that are there."""
-        drawn = ax.scatter(*self.drawn.T, s=14, color=DIFFERENT, alpha=0.55, linewidths=0)
-        new = ax.scatter(*self.new.T, s=12, color=INK, linewidths=0, zorder=3)
+        drawn = ax.scatter(
+            self.drawn[:, 0], self.drawn[:, 1], s=14, color=DIFFERENT, alpha=0.55, linewidths=0
+        )
+        new = ax.scatter(self.new[:, 0], self.new[:, 1], s=12, color=INK, linewidths=0, zorder=3)
         # The same frame for every density: that of the new rows.
         low, high = self.new.min(axis=0), self.new.max(axis=0)
         margin = 0.12 * (high - low)
