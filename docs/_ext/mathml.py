@@ -4,7 +4,7 @@ import re
 from html import escape
 
 from docutils import nodes
-from docutils.utils.math import latex2mathml, wrap_math_code
+from docutils.utils.math import latex2mathml
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
@@ -15,18 +15,15 @@ LOGGER = logging.getLogger(__name__)
 WORDS = {
     r"\tfrac": r"\frac",
     r"\dfrac": r"\frac",
-    r"\bigl": r"\big",
-    r"\bigr": r"\big",
-    r"\Bigl": r"\Big",
-    r"\Bigr": r"\Big",
-    r"\biggl": r"\bigg",
-    r"\biggr": r"\bigg",
     r"\lVert": r"\Vert",
     r"\rVert": r"\Vert",
     r"\lvert": r"\vert",
     r"\rvert": r"\vert",
+    r"\dots": r"\ldots",
     r"\boldsymbol": r"\mathbf",
 }
+
+LINES = r"\begin{align*} %s \end{align*}"
 
 
 def translated(code: str) -> str:
@@ -37,8 +34,9 @@ def translated(code: str) -> str:
 def mathml(node: nodes.Node, display: bool) -> str:
     """The formula of a node; where docutils does not know a word of it, TeX, and a warning."""
     code = translated(node.astext())
+    has_lines = r"\\" in code and r"\begin" not in code
     try:
-        return latex2mathml.tex2mathml(wrap_math_code(code, display), as_block=display)
+        return latex2mathml.tex2mathml(LINES % code if has_lines else code, as_block=display)
     except Exception as problem:
         LOGGER.warning("formula without MathML: %s: %s", problem, code, location=node)
         return f"<code>{escape(node.astext())}</code>"

@@ -81,4 +81,5 @@ plt.show()
 # White points: tumors that neither density has seen.
 #
 # Where columns depend on each other less, there is less to gain: for the perimeter and the
-# concave points of the same tumors it is 0.04 nats, with the same split.
+# concave points of the same tumors, the pair that we tried first, it is 0.04 nats with the same
+# split. These two columns were taken because they show the difference.
