@@ -2,7 +2,8 @@
 
     python .ci/oldest.py pyproject.toml > constraints.txt
 
-Tools of the tests themselves (pytest and its like) stay as new as they can be: users never meet them.
+Tools of the tests themselves (pytest and its like) stay as new as they can be: users never meet
+them.
 """
 
 import re

@@ -64,6 +64,7 @@ plt.show()
 # The usual rule asks for a bandwidth so wide that the picture falls into light and dark. The
 # learned kernels are narrower, and tell the blue of the sky, the red of the wood and the black of
 # the trees apart. More segments always explain more; that their number was found, not given, is
-# the point. Of scikit-learn's other photograph, a flower, both make two segments; and with the place
-# of each pixel beside its color, scikit-learn's segments explained more of the flower's colors (75 %
-# against 48 %): this picture was chosen because it shows a difference, not because it is typical.
+# the point. Of scikit-learn's other photograph, a flower, both make two segments; and with the
+# place of each pixel beside its color, scikit-learn's segments explained more of the flower's
+# colors (75 % against 48 %): this picture was chosen because it shows a difference, not because it
+# is typical.
