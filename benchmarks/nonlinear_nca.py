@@ -2,7 +2,7 @@
 
     python -m benchmarks.nonlinear_nca [--seeds 3] [--full] [--figure PICTURE] [--save]
 
-Rows, methods and settings are those of examples/nonlinear_nca.py; each method learns several times.
+Rows, methods and settings are those of examples/scale/nonlinear_nca.py; each method learns several times.
 Needs the extras gpu (a torch without CUDA will do), umap and report.
 """
 

@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 def nonlinear_nca():
     for library in ("torch", "umap", "matplotlib"):
         pytest.importorskip(library, reason=f"{library} is not installed")
-    path = EXAMPLES / "nonlinear_nca.py"
+    path = EXAMPLES / "scale" / "nonlinear_nca.py"
     if not path.exists():
         pytest.skip("examples/ is not part of an installed package")
     spec = importlib.util.spec_from_file_location(path.stem, path)

@@ -1,6 +1,6 @@
 """Nonlinear NCA: a network that learns by NCA's objective, in the plane beside supervised UMAP.
 
-    python examples/nonlinear_nca.py [--output nonlinear_nca.png] [--full]
+    python examples/scale/nonlinear_nca.py [--output nonlinear_nca.png] [--full]
 
 places digits of scikit-learn, and mnist (3000 training rows, 2000 test rows) where VICINAL_DATA has
 it, in two dimensions: by a linear map, by supervised UMAP and by a network. Of each it prints how
