@@ -4,7 +4,6 @@
 
 Tools of the tests themselves (pytest and its like) stay as new as they can be: users never meet
 them.
-them.
 """
 
 import re
