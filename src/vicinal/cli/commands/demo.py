@@ -35,7 +35,7 @@ def demo(
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Tell five times how "near" means the wrong thing at first, and what learning it gains.
+    """Show what learning "near" gains, in five stories.
 
     Units, noise, pairs, a density and a map, on data that come along: it prints what
     new rows say before and after, beside what people usually do, and writes a page of
