@@ -134,7 +134,8 @@ def _show_gains(story: "Story") -> None:
             for chapter in story.chapters
         ],
         title=f"What learning gained, on rows that no method had seen (seed {story.seed})",
-        caption="±: standard error of the gain over these rows.",
+        caption="±: standard error of the gain over these rows. The data were picked to show "
+        "where learning helps; benchmarks/results/ also has where it does not.",
         right=("Before", "After", "Gain"),
         tight=True,
     )
