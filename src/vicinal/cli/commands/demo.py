@@ -35,7 +35,7 @@ def demo(
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Tell five times how "near" means the wrong thing at first, and what learning it gains.
+    """Show what learning "near" gains, in five stories.
 
     Units, noise, pairs, a density and a map, on data that come along: it prints what
     new rows say before and after, beside what people usually do, and writes a page of
@@ -134,7 +134,8 @@ def _show_gains(story: "Story") -> None:
             for chapter in story.chapters
         ],
         title=f"What learning gained, on rows that no method had seen (seed {story.seed})",
-        caption="±: standard error of the gain over these rows.",
+        caption="±: standard error of the gain over these rows. The data were picked to show "
+        "where learning helps; benchmarks/results/ also has where it does not.",
         right=("Before", "After", "Gain"),
         tight=True,
     )
