@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 # Pages with a test of their own, which runs their blocks or holds them against tests.
 TESTED_ELSEWHERE = {
+    "README.md": "pyproject.toml",  # a doctest of pytest's own
     "command-line.md": "tests/cli/test_guide.py",
     "errata.md": "tests/test_errata.py",
     "extending.md": "tests/extending/test_page.py",
@@ -93,6 +94,10 @@ def run_block(code, names, path, line):
 @pytest.mark.parametrize(("page", "test"), TESTED_ELSEWHERE.items())
 def test_pages_tested_elsewhere_are(page, test):
     assert page in (ROOT / test).read_text("utf-8")
+
+
+def test_the_front_page_has_doctests_only():
+    assert all(code.startswith(">>>") for code, _, _ in blocks(ROOT / "README.md"))
 
 
 def test_every_fence_is_closed():
