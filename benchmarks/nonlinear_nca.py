@@ -2,7 +2,8 @@
 
     python -m benchmarks.nonlinear_nca [--seeds 3] [--full] [--figure PICTURE] [--save]
 
-Rows, methods and settings are those of examples/scale/nonlinear_nca.py; each method learns several times.
+Rows, methods and settings are those of examples/scale/nonlinear_nca.py; each method learns several
+times.
 Needs the extras gpu (a torch without CUDA will do), umap and report.
 """
 
@@ -36,7 +37,7 @@ def main():
     parser.add_argument("--figure", type=Path, help="draw the fits of the first seed")
     options = parser.parse_args()
     # Not at the top: torch and umap are for those who run this benchmark.
-    from examples import nonlinear_nca as example
+    from examples.scale import nonlinear_nca as example
 
     page = Page("Nonlinear NCA in the plane", ["torch", "umap-learn"])
     epochs = example.EPOCHS_FULL if options.full else example.EPOCHS
