@@ -77,6 +77,7 @@ def fitted(
 ) -> Timed:
     """A method on a training part; `others`: options in place of its own."""
     options = METHODS[method] | others
+    d = min(d, part.X.shape[1])  # a split may lose a column: one of ecoli is constant but for a row
     _compile(method, d)
     model = NeighborhoodComponents(d, random_state=seed, max_iter=max_iter, n_jobs=1, **options)
     if callbacks:
