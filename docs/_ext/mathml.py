@@ -25,6 +25,16 @@ WORDS = {
 
 LINES = r"\begin{align*} %s \end{align*}"
 
+# What docutils leaves to the browser, and browsers do badly: bars of a norm that grow on one side
+# only, and functions that stick to what they are of ("logp").
+TOUCHES = [
+    (r"<mo>([‖|∥])</mo>", r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'),
+    (
+        r'(<mo>&ApplyFunction;</mo>\s*)(?!<mo stretchy="false"|\s)',
+        r'\1<mspace width="0.17em"/>',
+    ),
+]
+
 
 def translated(code: str) -> str:
     """TeX in the words that docutils knows."""
@@ -36,10 +46,13 @@ def mathml(node: nodes.Node, display: bool) -> str:
     code = translated(node.astext())
     has_lines = r"\\" in code and r"\begin" not in code
     try:
-        return latex2mathml.tex2mathml(LINES % code if has_lines else code, as_block=display)
+        formula = latex2mathml.tex2mathml(LINES % code if has_lines else code, as_block=display)
     except Exception as problem:
         LOGGER.warning("formula without MathML: %s: %s", problem, code, location=node)
         return f"<code>{escape(node.astext())}</code>"
+    for plain, better in TOUCHES:
+        formula = re.sub(plain, better, formula)
+    return formula
 
 
 def _inline(translator: nodes.NodeVisitor, node: nodes.math) -> None:
