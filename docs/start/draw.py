@@ -11,7 +11,7 @@ from vicinal.neighborhood import engine
 
 HERE = Path(__file__).parent
 
-WIDTH, GAP, LEFT, RIGHT = 480, 26, 226, 190
+WIDTH, GAP, LEFT, RIGHT = 524, 26, 226, 232
 LINE, PADDING = 19, 12
 BLUE, ORANGE, GRAY = "#2f7fb5", "#e0702d", "#808a94"
 
