@@ -172,7 +172,7 @@ def methods(model):
     for name in dir(model):
         if name.startswith(("_", "set_", "to_")) or name in NO_COMPUTATION:
             continue
-        method = getattr(model, name)
+        method = getattr(model, name, None)  # None: not for this model (available_if)
         if inspect.ismethod(method):
             yield name, method
 

@@ -258,7 +258,8 @@ def store():
     fsspec = pytest.importorskip("fsspec", reason="the extra files is not installed")
     found = fsspec.filesystem("memory")
     yield found
-    found.rm("/", recursive=True)
+    found.store.clear()
+    found.pseudo_dirs[:] = [""]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".npy"])

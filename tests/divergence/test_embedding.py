@@ -286,7 +286,7 @@ def test_twins_lie_at_one_place(method):
     if method == "laplacian":  # eigenvectors of twins differ, but less than those of others
         assert trustworthiness(X, Z, n_neighbors=3) > 0.7
         return
-    places = np.unique(X, axis=0, return_inverse=True)[1]
+    places = np.unique(X, axis=0, return_inverse=True)[1].ravel()
     apart = cdist(Z, Z)
     assert apart[places[:, None] == places].max() < 1e-6 * apart.max()
 

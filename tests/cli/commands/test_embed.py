@@ -72,7 +72,7 @@ def test_embed_refuses(garden):
     data = garden / "train.csv"
     refused("is text", "--drop id", args=["embed", data, "-t", "kind"])
     refused("--method has set it", args=["embed", data, *OPTIONS, "--set", "method=lle"], code=2)
-    refused("n_neighbors=", args=["embed", data, *OPTIONS, "-k", "99"])
+    refused("n_neighbors=", args=["embed", data, *OPTIONS, "-k", "0"])
     refused("gamma='much'", args=["embed", data, *OPTIONS[:-1], "gamma=much"])
     refused("'no' does not", args=["embed", data, *OPTIONS, "--save", "no/m.skops"])
     assert os.listdir() == []
