@@ -7,9 +7,10 @@ A printed number and ours
     else it *differs*.
 
 A claim is a chain such as "gauss < full < 100": names of numbers, or numbers. It holds where every
-pair of it does, neighbors or not: a < b if our mean of a is the smaller one, a = b if both are
-within two standard errors of their difference. What was not measured, and equality of what was
-measured once, has no verdict.
+pair of it does, neighbors or not: a < b if our mean of a is the smaller one (equal ones differ),
+a = b if both are within two standard errors of their difference. What was not measured, and
+equality of what was measured once, has no verdict. Where there is one run, our standard error is
+taken for 0: it is harder to agree.
 """
 
 import itertools
@@ -23,6 +24,9 @@ from typing import Any
 from benchmarks.common.means import Mean
 
 N_ERRORS = 2
+
+# Less than what four decimals show is rounding.
+_LEAST_ERROR = 5e-5
 
 
 class Verdict(StrEnum):
@@ -98,8 +102,10 @@ def shown(mean: Mean | None) -> str:
     """With as many digits as its error can bear."""
     if mean is None:
         return "-"
-    if not mean.error:
-        return f"{mean.value:.5g}" + ("" if mean.error is None else " ± 0")
+    if mean.error is None:
+        return f"{mean.value:.5g}"
+    if mean.error < _LEAST_ERROR or not math.isfinite(mean.error):
+        return f"{mean.value:.5g} ± {0 if mean.error < _LEAST_ERROR else mean.error}"
     return mean.words(min(4, max(1, 1 - math.floor(math.log10(mean.error)))))
 
 
@@ -107,6 +113,8 @@ def _pairs(order: str) -> Iterator[tuple[str, str, str]]:
     """Every two parts of a chain, and what is said of them."""
     parts = re.split(r"\s*([<=])\s*", order.strip())
     names, signs = parts[::2], parts[1::2]
+    if not all(names) or not signs:
+        raise ValueError(f"order={order!r} is no chain of names with < or = between them")
     for i, j in itertools.combinations(range(len(names)), 2):
         yield names[i], "<" if "<" in signs[i:j] else "=", names[j]
 
