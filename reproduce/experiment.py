@@ -19,11 +19,23 @@ Measure = Callable[[Unit], dict[str, Any]]
 MODES = ("full", "quick")
 
 
+class NothingToDraw(LookupError):  # noqa: N818 it is no error of anybody
+    """What a figure shows has not been measured yet."""
+
+
 class Measured(NamedTuple):
     """A unit and what was found: numbers by name, and lists where there is something to draw."""
 
     unit: Unit
     found: dict[str, Any]
+
+
+def drawable(all_measured: Iterable[Measured], name: str) -> list[Measured]:
+    """Those in which a list is kept for the figure; an error where there is none yet."""
+    kept = [one for one in all_measured if one.found.get(name)]
+    if not kept:
+        raise NothingToDraw(f"no unit that was measured has {name!r}")
+    return kept
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,7 @@ class Experiment:
     measure : callable
         From a unit to what is found. Numbers are averaged over seeds.
     draw : callable, optional
-        From all that was measured to a figure.
+        From all that was measured to a figure, or to the error `NothingToDraw`.
     caption : str
         What the figure shows.
     needs : tuple of str
