@@ -103,11 +103,11 @@ class Paper:
 
     def settings(self, experiment: Experiment, mode: str) -> dict[str, Any]:
         """Of an item, in one of the `MODES`."""
-        return _table(self.folder / "config.toml", experiment.name)[mode]
+        return table_of(self.folder / "config.toml", experiment.name)[mode]
 
     def expected(self, experiment: Experiment) -> dict[str, Any]:
         """What the paper says: {} where it says nothing that can be compared."""
-        return _table(self.folder / "expected.toml", experiment.name)
+        return table_of(self.folder / "expected.toml", experiment.name)
 
 
 def units(settings: Mapping[str, Any]) -> list[Unit]:
@@ -130,6 +130,7 @@ def varied(settings: Mapping[str, Any]) -> list[str]:
     return [name for name, value in settings.items() if isinstance(value, list)]
 
 
-def _table(path: Path, name: str) -> dict[str, Any]:
+def table_of(path: Path, name: str) -> dict[str, Any]:
+    """Of a TOML file; {} where there is none of this name."""
     with path.open("rb") as file:
         return tomllib.load(file).get(name, {})

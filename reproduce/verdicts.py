@@ -19,9 +19,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from benchmarks.common.means import Mean
+from reproduce.experiment import table_of
 
 N_ERRORS = 2
 
@@ -62,6 +64,12 @@ class Judged:
     paper: str
     ours: str
     verdict: Verdict
+
+
+def printed_values(folder: Path, item: str) -> dict[str, float]:
+    """Numbers of an item that the paper in a folder prints, for what stands beside ours."""
+    numbers = table_of(folder / "expected.toml", item)["numbers"]
+    return {name: Printed.of(text).value for name, text in numbers.items()}
 
 
 def judge(expected: Mapping[str, Any], ours: Mapping[str, Mean]) -> list[Judged]:
