@@ -93,7 +93,9 @@ def _page(
     yield f"# {paper.title}: {experiment.what}\n"
     for name, value in header(("matplotlib",)).items():
         yield f"- {name}: {value}"
-    yield f"- {mode} settings; {when_measured(lines, n_units)}\n"
+    # Units may have been measured by several commands, and elsewhere.
+    extent = when_measured(lines, n_units)
+    yield f"- {mode} settings; {extent}; the lines above are of the last run\n"
     yield from figure_lines(experiment, folder, "")
     judged = judge(paper.expected(experiment), ours)
     if judged:
