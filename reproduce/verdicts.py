@@ -27,8 +27,8 @@ from reproduce.experiment import table_of
 
 N_ERRORS = 2
 
-# Less than what four decimals show is rounding.
-_LEAST_ERROR = 5e-5
+# An error of so small a share of the mean is rounding.
+_ROUNDING = 1e-9
 
 
 class Verdict(StrEnum):
@@ -112,9 +112,11 @@ def shown(mean: Mean | None) -> str:
         return "-"
     if mean.error is None:
         return f"{mean.value:.5g}"
-    if mean.error < _LEAST_ERROR or not math.isfinite(mean.error):
-        return f"{mean.value:.5g} ± {0 if mean.error < _LEAST_ERROR else mean.error}"
-    return mean.words(min(4, max(1, 1 - math.floor(math.log10(mean.error)))))
+    if mean.error <= _ROUNDING * abs(mean.value):
+        return f"{mean.value:.5g} ± 0"
+    if not math.isfinite(mean.error):
+        return f"{mean.value:.5g} ± {mean.error}"
+    return mean.words(min(6, max(1, 1 - math.floor(math.log10(mean.error)))))
 
 
 def _pairs(order: str) -> Iterator[tuple[str, str, str]]:
