@@ -3,6 +3,7 @@
 python -m benchmarks.primitive [--quick] [--save]
 """
 
+import os
 import tempfile
 
 import numpy as np
@@ -16,7 +17,7 @@ from vicinal.neighborhood import GAUSSIAN, Pairs
 from vicinal.neighborhood.blocked import BlockedEngine
 from vicinal.neighborhood.fused import FusedEngine
 
-ALL_CORES = 2
+ALL_CORES = os.cpu_count() or 1
 
 
 def points(n, d, dtype):

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from reproduce.papers import PAPERS, chosen
 from reproduce.report import standing, write_report
 from reproduce.running import run
+from vicinal.datasets import DatasetUnavailable
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -34,17 +35,17 @@ def show_list(options: argparse.Namespace) -> None:
 def run_items(options: argparse.Namespace) -> None:
     """Measure what is missing."""
     mode = "quick" if options.quick else "full"
+    wishes = {"minutes": options.minutes, "again": options.again, "jobs": options.jobs}
+    cannot = []
     for paper, experiment in chosen(options.id):
-        is_done = run(
-            paper,
-            experiment,
-            mode,
-            minutes=options.minutes,
-            again=options.again,
-            only=dict(options.only),
-            jobs=options.jobs,
-        )
-        print(f"{paper.name}/{experiment.name}: {'done' if is_done else 'to be continued'}")
+        try:
+            is_done = run(paper, experiment, mode, only=_merged(options.only), **wishes)
+        except DatasetUnavailable as reason:  # other items of the paper may need less
+            cannot.append(f"{paper.name}/{experiment.name}: {reason}")
+        else:
+            print(f"{paper.name}/{experiment.name}: {'done' if is_done else 'to be continued'}")
+    if cannot:
+        raise SystemExit("\n".join(cannot))
 
 
 def report(options: argparse.Namespace) -> None:
@@ -72,9 +73,9 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="SETTING=VALUE,...",
-        help="begin units with these values only; may be repeated",
+        help="units with these values only; may be repeated",
     )
-    running.add_argument("--jobs", type=int, default=1, help="so many units at a time")
+    running.add_argument("--jobs", type=_at_least_one, default=1, help="so many units at a time")
     running.add_argument("--again", action="store_true", help="measure what is there, too")
     running.set_defaults(command=run_items)
     commands.add_parser("report", help="docs/results/papers.md").set_defaults(command=report)
@@ -82,8 +83,25 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _setting(words: str) -> tuple[str, list[str]]:
-    name, _, values = words.partition("=")
+    name, sign, values = words.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"{words!r} is not SETTING=VALUE,...")
     return name, values.split(",")
+
+
+def _merged(only: Sequence[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    """Values of a setting that is named twice count all."""
+    found: dict[str, list[str]] = {}
+    for name, values in only:
+        found.setdefault(name, []).extend(values)
+    return found
+
+
+def _at_least_one(words: str) -> int:
+    number = int(words)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{words} is less than 1")
+    return number
 
 
 if __name__ == "__main__":

@@ -19,11 +19,23 @@ Measure = Callable[[Unit], dict[str, Any]]
 MODES = ("full", "quick")
 
 
+class NothingToDraw(LookupError):  # noqa: N818 it is no error of anybody
+    """What a figure shows has not been measured yet."""
+
+
 class Measured(NamedTuple):
     """A unit and what was found: numbers by name, and lists where there is something to draw."""
 
     unit: Unit
     found: dict[str, Any]
+
+
+def drawable(all_measured: Iterable[Measured], name: str) -> list[Measured]:
+    """Those in which a list is kept for the figure; an error where there is none yet."""
+    kept = [one for one in all_measured if one.found.get(name)]
+    if not kept:
+        raise NothingToDraw(f"no unit that was measured has {name!r}")
+    return kept
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,7 @@ class Experiment:
     measure : callable
         From a unit to what is found. Numbers are averaged over seeds.
     draw : callable, optional
-        From all that was measured to a figure.
+        From all that was measured to a figure, or to the error `NothingToDraw`.
     caption : str
         What the figure shows.
     needs : tuple of str
@@ -91,11 +103,11 @@ class Paper:
 
     def settings(self, experiment: Experiment, mode: str) -> dict[str, Any]:
         """Of an item, in one of the `MODES`."""
-        return _table(self.folder / "config.toml", experiment.name)[mode]
+        return table_of(self.folder / "config.toml", experiment.name)[mode]
 
     def expected(self, experiment: Experiment) -> dict[str, Any]:
         """What the paper says: {} where it says nothing that can be compared."""
-        return _table(self.folder / "expected.toml", experiment.name)
+        return table_of(self.folder / "expected.toml", experiment.name)
 
 
 def units(settings: Mapping[str, Any]) -> list[Unit]:
@@ -118,6 +130,7 @@ def varied(settings: Mapping[str, Any]) -> list[str]:
     return [name for name, value in settings.items() if isinstance(value, list)]
 
 
-def _table(path: Path, name: str) -> dict[str, Any]:
+def table_of(path: Path, name: str) -> dict[str, Any]:
+    """Of a TOML file; {} where there is none of this name."""
     with path.open("rb") as file:
         return tomllib.load(file).get(name, {})

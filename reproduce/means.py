@@ -1,12 +1,13 @@
 """Means over seeds, by names that claims and expectations use."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 from benchmarks.common.means import Mean
-from reproduce.experiment import Experiment, Measured
+from reproduce.experiment import Experiment, Measured, Unit
 
 
 def means(all_measured: Iterable[Measured], varied: Sequence[str]) -> dict[str, Mean]:
@@ -28,22 +29,39 @@ def means_of(
     experiment: Experiment, settings: Mapping[str, Any], all_measured: Sequence[Measured]
 ) -> dict[str, Mean]:
     """Of all numbers of an item, gathered first where it asks for that."""
-    return means(gathered(experiment, all_measured), experiment.naming(settings))
+    known = whole_grids(experiment, settings, all_measured)
+    return means(gathered(experiment, known), experiment.naming(settings))
 
 
 def gathered(experiment: Experiment, all_measured: Sequence[Measured]) -> Sequence[Measured]:
     """What is found in units that differ only in the settings that an item is gathered over."""
     if experiment.gather is None:
         return all_measured
+    return [
+        Measured(unit, found)
+        for unit, group in _grids(experiment, all_measured)
+        for found in experiment.gather(group)
+    ]
+
+
+def whole_grids(
+    experiment: Experiment, settings: Mapping[str, Any], all_measured: Sequence[Measured]
+) -> list[Measured]:
+    """Units of grids of which none is missing: the best of a part is not the best of the grid."""
+    n_wanted = math.prod(len(settings[name]) for name in experiment.over)
+    groups = [group for _, group in _grids(experiment, all_measured)]
+    return [one for group in groups if len(group) == n_wanted for one in group]
+
+
+def _grids(
+    experiment: Experiment, all_measured: Iterable[Measured]
+) -> list[tuple[Unit, list[Measured]]]:
+    """Units that differ only in the settings that are gathered over, and what they share."""
     groups: dict[str, list[Measured]] = {}
     for one in all_measured:
         key = {name: value for name, value in one.unit.items() if name not in experiment.over}
         groups.setdefault(json.dumps(key), []).append(one)
-    return [
-        Measured(json.loads(key), found)
-        for key, group in groups.items()
-        for found in experiment.gather(group)
-    ]
+    return [(json.loads(key), group) for key, group in groups.items()]
 
 
 def mean_of(all_measured: Iterable[Measured], name: str, **settings: Any) -> Mean:

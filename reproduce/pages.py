@@ -3,13 +3,17 @@
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.common.means import Mean
 from benchmarks.common.pages import header
-from reproduce.experiment import Experiment, Measured, Paper
+from reproduce.experiment import Experiment, Measured, NothingToDraw, Paper
 from reproduce.lines import Line, measured
-from reproduce.means import means_of
+from reproduce.means import means_of, whole_grids
 from reproduce.verdicts import Judged, judge, shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write_results(
@@ -21,23 +25,44 @@ def write_results(
     n_units: int,
 ) -> None:
     """Write all files of an item into a folder."""
-    all_measured = measured(lines)
-    ours = means_of(experiment, paper.settings(experiment, mode), all_measured)
+    settings = paper.settings(experiment, mode)
+    ours = means_of(experiment, settings, measured(lines))
     _write_csv(folder / f"{experiment.name}.csv", ours)
-    page = _page(paper, experiment, mode, lines, n_units, ours)
+    save_figure(experiment, whole_grids(experiment, settings, measured(lines)), folder)
+    page = _page(paper, experiment, mode, folder, lines, n_units, ours)
     (folder / f"{experiment.name}.md").write_text("\n".join(page) + "\n", "utf-8")
-    if experiment.draw is not None:
-        save_figure(experiment, all_measured, folder)
 
 
 def save_figure(experiment: Experiment, all_measured: Sequence[Measured], folder: Path) -> None:
-    """PNG to look at, SVG to print; the same bytes for the same numbers."""
+    """PNG to look at, SVG to print; the same bytes for the same numbers.
+
+    Where there is nothing to draw yet, an older figure goes.
+    """
     import matplotlib
 
-    figure = experiment.draw(all_measured)
+    png, svg = (folder / f"{experiment.name}.{kind}" for kind in ("png", "svg"))
+    try:
+        figure = _drawn(experiment, all_measured)
+    except NothingToDraw:
+        png.unlink(missing_ok=True)
+        svg.unlink(missing_ok=True)
+        return
     with matplotlib.rc_context({"svg.hashsalt": experiment.name}):
-        figure.savefig(folder / f"{experiment.name}.png", dpi=120, metadata={"Software": None})
-        figure.savefig(folder / f"{experiment.name}.svg", metadata={"Date": None})
+        figure.savefig(png, dpi=120, metadata={"Software": None})
+        figure.savefig(svg, metadata={"Date": None})
+
+
+def _drawn(experiment: Experiment, all_measured: Sequence[Measured]) -> "Figure":
+    if experiment.draw is None or not all_measured:
+        raise NothingToDraw(experiment.name)
+    return experiment.draw(all_measured)
+
+
+def figure_lines(experiment: Experiment, folder: Path, link: str) -> Iterator[str]:
+    """Lines of Markdown: the picture in a folder, where there is one, and what it shows."""
+    if (folder / f"{experiment.name}.png").exists():
+        yield f"![{experiment.name}]({link}{experiment.name}.png)\n"
+        yield f"{experiment.caption}\n"
 
 
 def verdict_table(judged: Iterable[Judged]) -> Iterator[str]:
@@ -60,6 +85,7 @@ def _page(
     paper: Paper,
     experiment: Experiment,
     mode: str,
+    folder: Path,
     lines: Sequence[Line],
     n_units: int,
     ours: Mapping[str, Mean],
@@ -67,10 +93,10 @@ def _page(
     yield f"# {paper.title}: {experiment.what}\n"
     for name, value in header(("matplotlib",)).items():
         yield f"- {name}: {value}"
-    yield f"- {mode} settings; {when_measured(lines, n_units)}\n"
-    if experiment.draw is not None:
-        yield f"![{experiment.name}]({experiment.name}.png)\n"
-        yield f"{experiment.caption}\n"
+    # Units may have been measured by several commands, and elsewhere.
+    extent = when_measured(lines, n_units)
+    yield f"- {mode} settings; {extent}; the lines above are of the last run\n"
+    yield from figure_lines(experiment, folder, "")
     judged = judge(paper.expected(experiment), ours)
     if judged:
         yield from verdict_table(judged)

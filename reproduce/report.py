@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reproduce.experiment import MODES, Experiment, Paper, units
 from reproduce.lines import Line, Lines, measured
 from reproduce.means import means_of
-from reproduce.pages import verdict_table, when_measured
+from reproduce.pages import figure_lines, verdict_table, when_measured
 from reproduce.running import results_folder
 from reproduce.verdicts import Judged, Verdict, judge
 
@@ -86,10 +86,8 @@ def _counts(found: dict[Paper, list[Standing]]) -> Iterator[str]:
 def _item(paper: Paper, experiment: Experiment, one: Standing, folder: Path) -> Iterator[str]:
     yield f"### {experiment.what}\n"
     yield f"`python -m reproduce run {paper.name}/{experiment.name}`; {one.words}.\n"
-    picture = results_folder(paper, one.mode) / f"{experiment.name}.png"
-    if one.lines and experiment.draw is not None:
-        yield f"![{experiment.name}]({_link(picture, folder)})\n"
-        yield f"{experiment.caption}\n"
+    results = results_folder(paper, one.mode)
+    yield from figure_lines(experiment, results, f"{_link(results, folder)}/")
     if one.judged:
         yield from verdict_table(one.judged)
         yield ""

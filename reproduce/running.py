@@ -42,8 +42,8 @@ def run(
     minutes : float
         After so many no other unit is begun.
     again : bool, default=False
-        Forget these units, where they were measured before: for a change of the code, which
-        settings do not show.
+        Forget the units that are asked for, where they were measured before: for a change of the
+        code, which settings do not show.
     only : mapping from str to sequence of str, optional
         Begin those units only that have one of these values of a setting, each as a string.
     jobs : int, default=1
@@ -58,11 +58,12 @@ def run(
     check_data(experiment)
     folder = folder or results_folder(paper, mode)
     wanted = units(paper.settings(experiment, mode))
+    asked = chosen_units(wanted, only or {})
     lines = Lines(folder / experiment.lines_file)
     if again:
-        lines.forget(wanted)
+        lines.forget(asked)
     try:
-        _measure(experiment, lines, chosen_units(wanted, only or {}), minutes, jobs)
+        _measure(experiment, lines, asked, minutes, jobs)
     finally:  # Ctrl-C, too, leaves a table of what there is
         if lines.of(wanted):
             write_results(paper, experiment, mode, folder, lines.of(wanted), len(wanted))
@@ -72,8 +73,10 @@ def run(
 def chosen_units(wanted: Sequence[Unit], only: Mapping[str, Sequence[str]]) -> list[Unit]:
     """Those whose settings have the values that are asked for."""
     for name, values in only.items():
-        there = {str(unit.get(name)) for unit in wanted}
-        if not there.issuperset(values):
+        if name not in wanted[0]:
+            raise SystemExit(f"only {name}=...: settings are {', '.join(wanted[0])}")
+        there = dict.fromkeys(str(unit[name]) for unit in wanted)
+        if not set(values) <= set(there):
             raise SystemExit(
                 f"only {name}={','.join(values)}: no unit has that; there are {', '.join(there)}"
             )

@@ -7,9 +7,10 @@ A printed number and ours
     else it *differs*.
 
 A claim is a chain such as "gauss < full < 100": names of numbers, or numbers. It holds where every
-pair of it does, neighbors or not: a < b if our mean of a is the smaller one, a = b if both are
-within two standard errors of their difference. What was not measured, and equality of what was
-measured once, has no verdict.
+pair of it does, neighbors or not: a < b if our mean of a is the smaller one (equal ones differ),
+a = b if both are within two standard errors of their difference. What was not measured, and
+equality of what was measured once, has no verdict. Where there is one run, our standard error is
+taken for 0: it is harder to agree.
 """
 
 import itertools
@@ -18,11 +19,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from benchmarks.common.means import Mean
+from reproduce.experiment import table_of
 
 N_ERRORS = 2
+
+# An error of so small a share of the mean is rounding.
+_ROUNDING = 1e-9
 
 
 class Verdict(StrEnum):
@@ -58,6 +64,12 @@ class Judged:
     paper: str
     ours: str
     verdict: Verdict
+
+
+def printed_values(folder: Path, item: str) -> dict[str, float]:
+    """Numbers of an item that the paper in a folder prints, for what stands beside ours."""
+    numbers = table_of(folder / "expected.toml", item)["numbers"]
+    return {name: Printed.of(text).value for name, text in numbers.items()}
 
 
 def judge(expected: Mapping[str, Any], ours: Mapping[str, Mean]) -> list[Judged]:
@@ -98,15 +110,21 @@ def shown(mean: Mean | None) -> str:
     """With as many digits as its error can bear."""
     if mean is None:
         return "-"
-    if not mean.error:
-        return f"{mean.value:.5g}" + ("" if mean.error is None else " ± 0")
-    return mean.words(min(4, max(1, 1 - math.floor(math.log10(mean.error)))))
+    if mean.error is None:
+        return f"{mean.value:.5g}"
+    if mean.error <= _ROUNDING * abs(mean.value):
+        return f"{mean.value:.5g} ± 0"
+    if not math.isfinite(mean.error):
+        return f"{mean.value:.5g} ± {mean.error}"
+    return mean.words(min(6, max(1, 1 - math.floor(math.log10(mean.error)))))
 
 
 def _pairs(order: str) -> Iterator[tuple[str, str, str]]:
     """Every two parts of a chain, and what is said of them."""
     parts = re.split(r"\s*([<=])\s*", order.strip())
     names, signs = parts[::2], parts[1::2]
+    if not all(names) or not signs:
+        raise ValueError(f"order={order!r} is no chain of names with < or = between them")
     for i, j in itertools.combinations(range(len(names)), 2):
         yield names[i], "<" if "<" in signs[i:j] else "=", names[j]
 

@@ -1,10 +1,11 @@
 """Table 2 as it is printed."""
 
-import tomllib
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reproduce.verdicts import printed_values
 
 # K-means without a manifold learner.
 BASELINES = ("euc", "pca")
@@ -34,8 +35,7 @@ COREL = {
 
 def printed_numbers(item: str) -> dict[str, float]:
     """Of an item, by the names that it has for them."""
-    with (Path(__file__).parent / "expected.toml").open("rb") as file:
-        return {name: float(text) for name, text in tomllib.load(file)[item]["numbers"].items()}
+    return printed_values(Path(__file__).parent, item)
 
 
 def printed_table(learner: str, measure_name: str) -> NDArray:

@@ -103,8 +103,8 @@ def tests_of(table: NDArray) -> dict[str, float]:
 def ours(source: Source, unit: Unit) -> NDArray:
     """What we found; NaN for a set that is not complete."""
     mode, name = unit["results"], unit["measure"]
-    baselines = complete_numbers("table-2-euclid", mode)
-    learned = [complete_numbers(item, mode) for item in source.items]
+    baselines = numbers_of("table-2-euclid", mode)
+    learned = [numbers_of(item, mode) for item in source.items]
 
     def row(one: str) -> list[float]:
         base = [baselines.get(f"{b}/{one}/{name}{source.endings[0]}", np.nan) for b in BASELINES]
@@ -117,22 +117,16 @@ def ours(source: Source, unit: Unit) -> NDArray:
     return np.array([row(one) for one in sets]).reshape(-1, 4)
 
 
-def complete_numbers(item: str, mode: str) -> dict[str, float]:
-    """What an item has found, of those sets and learners that no unit of the first seed misses."""
+def numbers_of(item: str, mode: str) -> dict[str, float]:
+    """What an item has found; the best of a grid only where the grid is complete."""
     from reproduce.papers import chosen  # which knows this module
     from reproduce.running import results_folder
 
     [(paper, experiment)] = chosen(f"divergence-spaces/{item}")
     settings = paper.settings(experiment, mode)
-    wanted, lines = units(settings), Lines(results_folder(paper, mode) / f"{item}.jsonl")
-    incomplete = {_part(unit) for unit in lines.missing(wanted) if unit["seed"] == 0}
-    complete = [line for line in lines.of(wanted) if _part(line.unit) not in incomplete]
-    found = means_of(experiment, settings, measured(complete))
+    lines = Lines(results_folder(paper, mode) / experiment.lines_file).of(units(settings))
+    found = means_of(experiment, settings, measured(lines))
     return {name: mean.value for name, mean in found.items()}
-
-
-def _part(unit: Unit) -> tuple[str, str]:
-    return unit["set"], unit["learner"]
 
 
 def draw(all_measured: Sequence[Measured]) -> Figure:

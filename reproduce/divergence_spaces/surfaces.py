@@ -57,8 +57,6 @@ def gather(units: Sequence[Measured]) -> Iterator[Found]:
     "ari-energy" is at the largest energy (of equal ones at the smallest m, then k), "ari-best" and
     "ari-median" are over all m and k, "ari-beaten" the share of these that it is not worse than.
     """
-    if len(units) < 2:  # no surface yet
-        return
     sizes = sorted(unit["m"] for unit, _ in units)
     energies, losses, rand = (_surface(units, name) for name in ("energies", "losses", "rand"))
     is_small = np.array(sizes) < np.median(sizes)

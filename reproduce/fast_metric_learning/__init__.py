@@ -62,7 +62,8 @@ FAST_METRIC_LEARNING = Paper(
             projections.measure_annealing,
             projections.draw_annealing,
             "All rows of ionosphere in the plane: conjugate gradients from a random start of two "
-            "rows, and from one of full rank whose dimensions were faded out one by one.",
+            "rows, and from one of full rank whose dimensions were faded out one by one. The first "
+            "of all starts; the table has means.",
             sets.names_of("ionosphere"),
         ),
         Experiment(

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
-from reproduce.experiment import Measured, Unit
+from reproduce.experiment import Measured, Unit, drawable
 from reproduce.fast_metric_learning.methods import fitted, scores
 from reproduce.fast_metric_learning.projections import drawing, grid, start_of
 from reproduce.fast_metric_learning.sets import part_of
@@ -78,7 +78,7 @@ def draw_assignments(all_measured: Sequence[Measured]) -> Figure:
     figure = Figure(figsize=(6, 4), layout="constrained")
     ax = figure.subplots()
     curves = [
-        (unit["updates"], found["shares"]) for unit, found in all_measured if "shares" in found
+        (unit["updates"], found["shares"]) for unit, found in drawable(all_measured, "shares")
     ]
     for number, (updates, shares) in enumerate(curves):
         color = matplotlib_color(number / max(1, len(curves) - 1))
@@ -170,9 +170,8 @@ def draw_reach(all_measured: Sequence[Measured]) -> Figure:
     """Share of points in reach over updates."""
     figure = Figure(figsize=(6, 3.8), layout="constrained")
     ax = figure.subplots()
-    for unit, found in all_measured:
-        if "shares" in found:
-            ax.plot(found["shares"], label=f"{unit['init']} start")
+    for unit, found in drawable(all_measured, "shares"):
+        ax.plot(found["shares"], label=f"{unit['init']} start")
     ax.set(xlabel="update", ylabel="points in reach (%)", yscale="log", ylim=(0.05, 150))
     ax.yaxis.set_major_formatter("{x:g}")
     ax.legend()
@@ -181,7 +180,7 @@ def draw_reach(all_measured: Sequence[Measured]) -> Figure:
 
 def draw_reached(all_measured: Sequence[Measured]) -> Figure:
     """Test rows under the final maps."""
-    found = {unit["init"]: found for unit, found in all_measured if "drawings" in found}
+    found = {unit["init"]: found for unit, found in drawable(all_measured, "drawings")}
     columns = {
         f"{name} start": ([f"{one['nca']:.1f}"], one["drawings"]) for name, one in found.items()
     }

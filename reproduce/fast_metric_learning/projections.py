@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from benchmarks.common.splits import Split
-from reproduce.experiment import Measured, Unit
+from reproduce.experiment import Measured, Unit, drawable
 from reproduce.fast_metric_learning.linear import MAPS, Covariances
 from reproduce.fast_metric_learning.methods import LABELS, fitted, left_out, scores
 from reproduce.fast_metric_learning.sets import part_of, whole
@@ -89,7 +89,7 @@ def drawing(Z: NDArray, y: NDArray) -> Drawing:
 
 def draw_starts(all_measured: Sequence[Measured]) -> Figure:
     """Above the starts, below what was learned from them."""
-    found = {unit["init"]: found for unit, found in all_measured if "drawings" in found}
+    found = {unit["init"]: found for unit, found in drawable(all_measured, "drawings")}
     return grid(
         {
             name.upper() if name != "random" else name: (
@@ -104,16 +104,15 @@ def draw_starts(all_measured: Sequence[Measured]) -> Figure:
 
 def draw_annealing(all_measured: Sequence[Measured]) -> Figure:
     """Without annealing and with it."""
-    found = {unit["way"]: found for unit, found in all_measured if "drawings" in found}
+    found = {unit["way"]: found for unit, found in drawable(all_measured, "drawings")}
     columns = {name: ([f"{one['f']:.1f}"], one["drawings"]) for name, one in found.items()}
     return grid(columns, ("f(A) = {} %",))
 
 
 def draw_sample(all_measured: Sequence[Measured]) -> Figure:
     """The rows learned from, and all of them."""
-    one = next(
-        found for unit, found in all_measured if "drawings" in found and unit["parts"] == DRAWN_PART
-    )
+    of_part = [one for one in all_measured if one.unit["parts"] == DRAWN_PART]
+    one = drawable(of_part, "drawings")[0].found
     sample, every = one["drawings"]
     columns = {
         "rows learned from": ([f"{one['sample']:.1f}"], [sample]),
@@ -124,7 +123,7 @@ def draw_sample(all_measured: Sequence[Measured]) -> Figure:
 
 def draw_variants(all_measured: Sequence[Measured]) -> Figure:
     """Test rows, a panel for each method."""
-    found = {unit["method"]: found for unit, found in all_measured if "drawings" in found}
+    found = {unit["method"]: found for unit, found in drawable(all_measured, "drawings")}
     columns = {
         LABELS[name]: ([f"{one['nca']:.1f}"], one["drawings"]) for name, one in found.items()
     }

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from reproduce.experiment import Measured, Unit
+from reproduce.experiment import Measured, Unit, drawable
 from reproduce.latent_coincidence.mixture import coincidence
 from reproduce.latent_coincidence.parts import part_of
 
@@ -44,7 +44,7 @@ def shown_points(Z: NDArray, own: NDArray) -> list[list]:
 
 def draw(all_measured: Sequence[Measured]) -> Figure:
     """A row for each set, a plane for each of its first classes."""
-    shown = [(unit["set"], found["shown"]) for unit, found in all_measured if unit["seed"] == 0]
+    shown = [(unit["set"], found["shown"]) for unit, found in drawable(all_measured, "shown")]
     figure = Figure(figsize=(2.6 * _CLASSES_SHOWN, 2.7 * len(shown)), layout="constrained")
     axes = figure.subplots(len(shown), _CLASSES_SHOWN, squeeze=False)
     for row, (name, classes) in zip(axes, shown, strict=True):

@@ -12,7 +12,7 @@ from reproduce.means import mean_of
 def draw_errors(all_measured: Sequence[Measured], methods: Mapping[str, str], axis: str) -> Figure:
     """A line for each set, a marker for each method, bars of one standard error."""
     sets = list(dict.fromkeys(unit["set"] for unit, _ in all_measured))
-    figure = Figure(figsize=(8, 0.9 + 0.5 * len(sets)), layout="constrained")
+    figure = Figure(figsize=(8, 1.4 + 0.5 * len(sets)), layout="constrained")
     ax = figure.subplots()
     rows = np.arange(len(sets))
     for i, ((name, label), marker) in enumerate(zip(methods.items(), "os^Dv", strict=False)):
@@ -30,5 +30,5 @@ def draw_errors(all_measured: Sequence[Measured], methods: Mapping[str, str], ax
     ax.grid(axis="y", alpha=0.3)
     ax.invert_yaxis()
     ax.set(xlabel=axis, xlim=(-1, None))  # so that an error of 0 is seen
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

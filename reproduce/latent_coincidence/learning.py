@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from reproduce.experiment import Measured, Unit
+from reproduce.experiment import Measured, Unit, drawable
 from reproduce.latent_coincidence.em import VARIANTS, maps, pairs_of
 from vicinal import LatentCoincidence, datasets
 from vicinal.coincidence.equations import CoincidenceData, LatentMap, log_likelihood
@@ -71,7 +71,7 @@ def climb(
 
 def draw(all_measured: Sequence[Measured]) -> Figure:
     """Gaps over iterations, from the first seed's start."""
-    shown = [(unit, found) for unit, found in all_measured if unit["seed"] == 0]
+    shown = drawable(all_measured, f"curve-{next(iter(FORMS))}")
     figure = Figure(figsize=(3.4 * len(shown), 3.4), layout="constrained")
     axes = figure.subplots(1, len(shown), squeeze=False)[0]
     for ax, (unit, found) in zip(axes, shown, strict=True):

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from reproduce.experiment import Measured, Unit
+from reproduce.experiment import Measured, Unit, drawable
 from reproduce.latent_coincidence.neighbors import (
     contrast,
     iterations_to_stop,
@@ -51,7 +51,7 @@ def _limits(points: NDArray) -> NDArray:
 
 def draw(all_measured: Sequence[Measured]) -> Figure:
     """Test points of each set in the plane of PCA, and in that of LCA."""
-    shown = [(unit, found) for unit, found in all_measured if unit["seed"] == 0]
+    shown = drawable(all_measured, "labels")
     figure = Figure(figsize=(2.9 * len(shown), 5.8), layout="constrained")
     axes = figure.subplots(len(METHODS), len(shown), squeeze=False)
     for (name, label), row in zip(METHODS.items(), axes, strict=True):

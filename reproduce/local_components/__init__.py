@@ -30,7 +30,8 @@ LOCAL_COMPONENTS = Paper(
             clustering.draw_methods,
             "Permutation accuracy of spectral clustering, mean and one standard error over runs, "
             "as dimensions of Gaussian noise are added to each set of Figure 2. All methods but "
-            "the first see whitened rows. Chance: 50 % for two clusters, 20 % for five.",
+            "the first see whitened rows. Chance: 50 % for two clusters, 20 % for five. Where "
+            "lines coincide, the thinner ones lie above.",
         ),
         Experiment(
             "figure-4",

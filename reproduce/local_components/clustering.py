@@ -113,18 +113,17 @@ def _draw(all_measured: Sequence[Measured], lines: dict[str, tuple[str, dict]]) 
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     axes = figure.subplots(1, len(TOYS), sharey=True)
     for ax, (name, toy) in zip(axes, TOYS.items(), strict=True):
-        for (label, (number, settings)), marker in zip(lines.items(), "x+v^<osD", strict=False):
+        for i, (label, (number, settings)) in enumerate(lines.items()):
             points = [mean_of(all_measured, number, set=name, n_noise=n, **settings) for n in noise]
             errors = [point.error or 0 for point in points]
             ax.errorbar(
                 range(len(noise)),
                 [point.value for point in points],
                 errors,
-                marker=marker,
-                markersize=5,
-                linewidth=1.2,
+                marker="xv^<osD."[i],
+                markersize=10 - i,  # what lies below is larger, so that none hides another
+                linewidth=3.4 - 0.35 * i,
                 label=label,
-                alpha=0.85,
             )
         ax.set(title=toy.title, xlabel="dimensions of noise", ylim=(15, 103))
         ax.set_xticks(range(len(noise)), noise)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.datasets import load_sample_image
 
-from reproduce.experiment import Measured, Unit
+from reproduce.experiment import Measured, Unit, drawable
 from vicinal import LocalComponents, ModeClustering
 
 DENSITIES = {"isotropic": "spherical", "lca": "full"}
@@ -60,7 +60,7 @@ def explained(colors: NDArray, labels: NDArray) -> float:
 
 def draw(all_measured: Sequence[Measured]) -> Figure:
     """Every image, and its segments in their mean color."""
-    shown = [found for _, found in all_measured if "image" in found]
+    shown = [found for _, found in drawable(all_measured, "image")]
     figure = Figure(figsize=(10, 2.5 * len(shown)), layout="constrained")
     for axes, found in zip(figure.subplots(len(shown), 3, squeeze=False), shown, strict=True):
         image = np.array(found["image"])

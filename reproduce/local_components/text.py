@@ -8,7 +8,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-from reproduce.experiment import Measured, Unit
+from reproduce.experiment import Measured, Unit, drawable
 from vicinal import LocalComponents
 
 # What is drawn is the sequence of the paper; others tell whether its length matters.
@@ -51,7 +51,7 @@ def draw(all_measured: Sequence[Measured]) -> Figure:
     """Both maps of the paper's text; below, the stretch of texts of several lengths."""
     figure = Figure(figsize=(9, 5.2), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=(1.1, 1))
-    X = next(np.array(found["points"]) for _, found in all_measured if "points" in found)
+    X = np.array(drawable(all_measured, "points")[0].found["points"])
     _draw_maps(above.subplots(1, 2, width_ratios=(1, 2.6)), X)
     _draw_stretches(below.subplots(), all_measured)
     return figure

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from reproduce.experiment import Measured, Unit
+from reproduce.experiment import Measured, Unit, drawable
 from vicinal.datasets import make_five_gaussians, make_noisy_circles, make_noisy_gaussians
 
 
@@ -64,13 +64,12 @@ FACTS = {"gaussians": facts_of_gaussians, "circles": facts_of_circles, "five": f
 
 def draw(all_measured: Sequence[Measured]) -> Figure:
     """The points of the first seed."""
-    figure = Figure(figsize=(9, 3.1), layout="constrained")
-    axes = figure.subplots(1, len(TOYS))
-    for ax, (name, toy) in zip(axes, TOYS.items(), strict=True):
-        of_set = (found for unit, found in all_measured if unit["set"] == name)
-        found = next(found for found in of_set if "points" in found)
+    shown = drawable(all_measured, "points")
+    figure = Figure(figsize=(3 * len(shown), 3.6), layout="constrained")
+    axes = figure.subplots(1, len(shown), squeeze=False)[0]
+    for ax, (unit, found) in zip(axes, shown, strict=True):
         points, colors = np.array(found["points"]), found["labels"]
         ax.scatter(*points.T, c=colors, s=4, cmap="tab10", vmax=9, rasterized=True)
-        ax.set(title=toy.title, aspect="equal", xlabel="first coordinate")
+        ax.set(title=TOYS[unit["set"]].title, aspect="equal", xlabel="first coordinate")
     axes[0].set_ylabel("second coordinate")
     return figure

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from reproduce.experiment import Measured, Unit
 from reproduce.means import mean_of
+from reproduce.verdicts import printed_values
 from vicinal import LocalComponents, datasets
 
 LABELS = {
@@ -166,8 +168,9 @@ def draw_density(all_measured: Sequence[Measured]) -> Figure:
     """Ours and the paper's, model by model."""
     figure = Figure(figsize=(7.5, 3.6), layout="constrained")
     ax, height = figure.subplots(), 0.38
+    printed = printed_values(Path(__file__).parent, "figure-5")
     for offset, label, means in (
-        (-height / 2, "paper", [PRINTED[name] for name in LABELS]),
+        (-height / 2, "paper", [printed[f"{name}/test"] for name in LABELS]),
         (height / 2, "here", [mean_of(all_measured, "test", model=name).value for name in LABELS]),
     ):
         bars = ax.barh(np.arange(len(LABELS)) + offset, means, height, label=label)
@@ -178,17 +181,6 @@ def draw_density(all_measured: Sequence[Measured]) -> Figure:
     ax.set_xlabel("test negative log-likelihood (nats per digit; the lower, the better)")
     ax.legend()
     return figure
-
-
-# Figure 5, for the drawing; expected.toml has them with their errors.
-PRINTED = {
-    "isotropic": 269.78,
-    "diagonal": 109.59,
-    "full": 32.98,
-    "gaussian": 32.27,
-    "gauss": 19.09,
-    "search": 19.09,
-}
 
 
 def measure_subsampling(unit: Unit) -> dict[str, float]:

@@ -6,9 +6,7 @@ import pytest
 pytest.importorskip("reproduce", reason="reproduce/ is not here")
 
 from benchmarks.common.splits import Split
-from reproduce.experiment import units
 from reproduce.fast_metric_learning import (
-    FAST_METRIC_LEARNING,
     accuracy,
     curves,
     linear,
@@ -17,9 +15,8 @@ from reproduce.fast_metric_learning import (
     trees,
 )
 from reproduce.fast_metric_learning.sets import SETS, part_of, whole
-from reproduce.lines import Lines, measured
 from reproduce.papers import chosen
-from reproduce.running import results_folder, run
+from reproduce.running import run
 from vicinal.datasets import is_available
 
 
@@ -29,18 +26,6 @@ def test_figure_3_3_runs_from_end_to_end(tmp_path):
     for ending in ("csv", "md", "png", "svg", "jsonl"):
         assert (tmp_path / f"figure-3-3.{ending}").stat().st_size > 100
     assert (tmp_path / "figure-3-3.md").read_text().count("| ordering holds |") == 4
-
-
-FIGURES = [item for item in FAST_METRIC_LEARNING.experiments if item.draw]
-
-
-@pytest.mark.parametrize("item", FIGURES, ids=lambda item: item.name)
-def test_figures_are_drawn_from_what_was_measured(item):
-    paper = FAST_METRIC_LEARNING
-    lines = Lines(results_folder(paper, "quick") / item.lines_file)
-    figure = item.draw(measured(lines.of(units(paper.settings(item, "quick")))))
-    figure.canvas.draw()  # titles and ticks, too
-    assert all(ax.has_data() for ax in figure.axes)
 
 
 @pytest.mark.parametrize("method", methods.METHODS)

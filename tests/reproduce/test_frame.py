@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import suppress
 
 import pytest
 
@@ -10,11 +11,18 @@ pytest.importorskip("reproduce", reason="reproduce/ is not here")
 from benchmarks.common.means import Mean
 from reproduce import report, running
 from reproduce.__main__ import main
-from reproduce.experiment import Experiment, Measured, Paper, units
-from reproduce.lines import Lines
-from reproduce.means import means, means_of
+from reproduce.experiment import (
+    Experiment,
+    Measured,
+    NothingToDraw,
+    Paper,
+    drawable,
+    units,
+)
+from reproduce.lines import Lines, measured
+from reproduce.means import means, means_of, whole_grids
 from reproduce.papers import PAPERS, chosen
-from reproduce.verdicts import Verdict, judge, of_claim, of_number
+from reproduce.verdicts import Verdict, judge, of_claim, of_number, shown
 
 CONFIG = """
 [squares.full]
@@ -114,8 +122,48 @@ def test_some_units_only_may_be_begun(toy):
     assert len(toy.seen) == 6
     with pytest.raises(SystemExit, match="only base=5: no unit has that"):
         toy.run(only={"base": ["5"]})
-    with pytest.raises(SystemExit, match="only nothing=3"):
-        toy.run(only={"nothing": ["3"]})
+    with pytest.raises(SystemExit, match="settings are seed, base, power"):
+        toy.run(only={"nothing": ["None"]})
+
+
+def test_measuring_some_units_again_leaves_the_others(toy):
+    toy.run()
+    assert toy.run(only={"base": ["3"]}, again=True)
+    assert [unit["base"] for unit in toy.seen[6:]] == [3, 3, 3]
+
+
+def test_a_figure_is_drawn_as_soon_as_there_is_something_to_draw(toy):
+    from matplotlib.figure import Figure
+
+    def draw(all_measured):
+        figure = Figure()
+        figure.subplots().plot(drawable(all_measured, "late")[0].found["late"])
+        return figure
+
+    def measure(unit):
+        return {"value": 1.0, "late": [1, 2] if unit["base"] == 3 else []}
+
+    item = Experiment("squares", "", measure, draw, "What is to be seen.")
+    running.run(toy.paper, item, "full", only={"base": ["2"]})
+    picture, page = toy.path.with_suffix(".png"), toy.path.with_suffix(".md")
+    assert not picture.exists()
+    assert "What is to be seen." not in page.read_text()
+    running.run(toy.paper, item, "full", only={"base": ["3"]})
+    assert picture.exists()
+    assert "(squares.png)\n\nWhat is to be seen." in page.read_text()
+    running.run(toy.paper, item, "full", only={"base": ["2"]}, again=True, minutes=-1)
+    assert picture.exists()
+
+
+def test_the_best_of_a_part_of_a_grid_is_no_number(toy):
+    def best(group):
+        yield {"best": max(found["value"] for _, found in group)}
+
+    item = Experiment("squares", "", toy.measure, over=("base",), gather=best)
+    running.run(toy.paper, item, "full", only={"base": ["2"]})
+    assert "best" not in toy.path.with_suffix(".md").read_text()
+    running.run(toy.paper, item, "full", only={"seed": ["0"]})
+    assert "| `best` | 9 |" in toy.path.with_suffix(".md").read_text()
 
 
 def test_other_settings_are_other_units(toy):
@@ -208,6 +256,9 @@ def test_numbers_are_gathered_over_what_has_no_name():
         (Mean(19.099), "19.09", Verdict.AGREES),  # twice half of the last digit
         (Mean(19.101), "19.09", Verdict.DIFFERS),
         (Mean(-0.1, 0.01), "-0.10 ± 0.03", Verdict.AGREES),
+        (Mean(0.1, 0.01), "-0.10 ± 0.03", Verdict.DIFFERS),
+        (Mean(19.5), "19.09 ± 0.39", Verdict.AGREES),  # one run: the paper's noise only
+        (Mean(math.nan, math.nan), "19.09", Verdict.DIFFERS),
     ],
 )
 def test_numbers_agree_within_noise_and_rounding(ours, printed, verdict):
@@ -234,12 +285,41 @@ def test_a_number_may_keep_its_place():
         ("a < nobody", Verdict.MISSING),
         ("d = e", Verdict.MISSING),  # measured once: no error to tell by
         ("a = e", Verdict.ORDERING),
+        ("a < d", Verdict.DIFFERS),  # a tie
+        ("-0.5 < f < 0.5", Verdict.ORDERING),
+        ("f < -0.5", Verdict.DIFFERS),
+        ("g < 1", Verdict.DIFFERS),
     ],
 )
 def test_claims_are_chains(order, verdict):
     ours = {"a": Mean(1.0, 0.1), "b": Mean(2.0, 0.1), "c": Mean(1.2, 0.1)}
-    ours |= {"d": Mean(1.0), "e": Mean(1.1)}
+    ours |= {"d": Mean(1.0), "e": Mean(1.1), "f": Mean(-0.2), "g": Mean(math.nan)}
     assert of_claim(order, ours) == verdict
+
+
+@pytest.mark.parametrize("order", ["a <= b", "a <", "a", "a > b", ""])
+def test_what_is_no_chain_is_told_of(order):
+    with pytest.raises(ValueError, match="no chain"):
+        of_claim(order, {"a": Mean(1.0), "b": Mean(2.0)})
+
+
+@pytest.mark.parametrize(
+    ("mean", "words"),
+    [
+        (None, "-"),
+        (Mean(1.23456789), "1.2346"),
+        (Mean(80.46, 0.0), "80.46 ± 0"),
+        (Mean(80.46, 1e-15), "80.46 ± 0"),
+        (Mean(0.0, 0.0), "0 ± 0"),
+        (Mean(0.46977, 2.4e-5), "0.469770 ± 0.000024"),
+        (Mean(-0.1234, 0.0123), "-0.123 ± 0.012"),
+        (Mean(1206.84, 88.3), "1206.8 ± 88.3"),
+        (Mean(math.nan, math.nan), "nan ± nan"),
+        (Mean(math.inf, math.nan), "inf ± nan"),
+    ],
+)
+def test_numbers_are_shown_with_the_digits_their_error_bears(mean, words):
+    assert shown(mean) == words
 
 
 def test_the_report_counts_verdicts(toy, tmp_path, monkeypatch):
@@ -276,10 +356,59 @@ def test_the_command_line_lists_every_item_and_refuses_others(capsys):
     )
     with pytest.raises(SystemExit, match="'nobody' is no item"):
         main(["run", "nobody"])
+    for words in (["--only", "set"], ["--jobs", "0"], ["--jobs", "many"]):
+        with pytest.raises(SystemExit):
+            main(["run", "local-components/figure-2", *words])
+        assert words[0] in capsys.readouterr().err
     assert [item for _, item in chosen(PAPERS[0].name)] == list(PAPERS[0].experiments)
 
 
+def test_a_setting_may_be_named_twice_and_items_without_data_are_told_of(monkeypatch):
+    asked = {}
+
+    def note(paper, item, mode, *, only, **wishes):
+        asked[item.name] = only
+        if item.name == "figure-5":
+            raise running.datasets.DatasetUnavailable("figure-5 needs usps")
+
+    monkeypatch.setattr("reproduce.__main__.run", note)
+    with pytest.raises(SystemExit, match="local-components/figure-5: figure-5 needs usps"):
+        main(["run", "local-components", "--only", "set=a,b", "--only", "set=c"])
+    assert list(asked) == [item.name for item in PAPERS[1].experiments]  # all, to the last
+    assert asked["figure-5"] == {"set": ["a", "b", "c"]}
+
+
 ITEMS = [(paper, item) for paper in PAPERS for item in paper.experiments]
+DRAWN = [(paper, item) for paper, item in ITEMS if item.draw is not None]
+
+
+def quick_results(paper, item):
+    """As they are kept in the repository."""
+    lines = Lines(running.results_folder(paper, "quick") / item.lines_file)
+    return measured(lines.of(units(paper.settings(item, "quick"))))
+
+
+@pytest.mark.parametrize(("paper", "item"), DRAWN, ids=lambda part: part.name)
+def test_figures_are_drawn_from_what_was_measured_and_nothing_is_cut_off(paper, item):
+    figure = item.draw(quick_results(paper, item))
+    figure.draw_without_rendering()  # titles and ticks, too
+    assert all(ax.has_data() for ax in figure.axes)
+    ink, sheet = figure.get_tightbbox(), figure.bbox_inches
+    assert min(ink.x0, ink.y0) > -0.02
+    assert ink.x1 < sheet.x1 + 0.02
+    assert ink.y1 < sheet.y1 + 0.02
+    assert item.caption
+
+
+@pytest.mark.parametrize(("paper", "item"), DRAWN, ids=lambda part: part.name)
+def test_figures_are_drawn_of_a_part_of_the_units(paper, item):
+    """Whoever stops a run after its first unit, or begins some units only, gets no error."""
+    settings, found = paper.settings(item, "quick"), quick_results(paper, item)
+    later = [one for one in found if one.unit["seed"] > 0]
+    for part in (found[:1], found[-1:], later):
+        if known := whole_grids(item, settings, part):
+            with suppress(NothingToDraw):
+                item.draw(known)
 
 
 @pytest.mark.parametrize(("paper", "item"), ITEMS, ids=lambda part: part.name)
@@ -297,7 +426,14 @@ def test_every_item_has_settings_and_expectations_that_fit_them(paper, item):
         parts = (part.strip() for part in claim["order"].replace("=", "<").split("<"))
         named |= {part for part in parts if not part.replace(".", "").removeprefix("-").isdigit()}
     assert {name.rpartition("/")[0] for name in named} <= words
+    found = means_of(item, paper.settings(item, "quick"), quick_results(paper, item))
+    assert {_last(name) for name in named} <= {_last(name) for name in found}
     assert set(expected) <= {"numbers", "claims"}
+
+
+def _last(name):
+    """What `measure` calls a number."""
+    return name.rpartition("/")[2]
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
