@@ -21,7 +21,7 @@ def helps() -> dict[str, str]:
 
     runner, app = CliRunner(), build_app()
     calls = [[], *([command.name] for command in COMMANDS)]
-    width = {"COLUMNS": "88", "TERMINAL_WIDTH": "88", "TERM": "dumb", "NO_COLOR": "1"}
+    width = {"COLUMNS": "76", "TERMINAL_WIDTH": "76", "TERM": "dumb", "NO_COLOR": "1"}
     return {
         " ".join(["vicinal", *call]): runner.invoke(
             app, [*call, "--help"], prog_name="vicinal", env=width, catch_exceptions=False
