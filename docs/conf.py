@@ -50,6 +50,9 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # numpydoc's sections say more
 autodoc_inherit_docstrings = False
+toc_object_entries_show_parents = (
+    "hide"  # beside a page of LocalComponents: fit(), not its full name
+)
 autodoc_mock_imports = [
     name for name in ("torch", "triton", "array_api_compat") if not importlib.util.find_spec(name)
 ]

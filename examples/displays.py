@@ -33,6 +33,7 @@ from vicinal.report import (
     NeighborhoodGraphDisplay,
     NeighborsAccuracyDisplay,
     ProjectionDisplay,
+    RegularizationDisplay,
     ReliabilityDisplay,
     SpectrumDisplay,
     compare,
@@ -71,6 +72,7 @@ PICTURES: dict[str, Callable[[Axes], object]] = {
     "convergence": lambda ax: ConvergenceDisplay.from_estimators(
         {"2 components": projection, "5 components": embedding}, ax=ax
     ),
+    "regularization": lambda ax: RegularizationDisplay.from_estimator(projection, ax=ax),
     "density": lambda ax: DensityDisplay.from_estimator(density, X, ax=ax),
     "ellipses": lambda ax: LocalEllipsesDisplay.from_estimator(graph, X, wine.target, ax=ax),
     "graph": lambda ax: NeighborhoodGraphDisplay.from_estimator(graph, X, wine.target, ax=ax),

@@ -21,10 +21,15 @@ def helps() -> dict[str, str]:
 
     runner, app = CliRunner(), build_app()
     calls = [[], *([command.name] for command in COMMANDS)]
-    width = {"COLUMNS": "88", "TERMINAL_WIDTH": "88", "TERM": "dumb", "NO_COLOR": "1"}
+    plain = {"TERM": "dumb", "NO_COLOR": "1"}
     return {
         " ".join(["vicinal", *call]): runner.invoke(
-            app, [*call, "--help"], prog_name="vicinal", env=width, catch_exceptions=False
+            app,
+            [*call, "--help"],
+            prog_name="vicinal",
+            env=plain,
+            terminal_width=74,  # the runner knows no other way: it ignores COLUMNS
+            catch_exceptions=False,
         ).stdout
         for call in calls
     }

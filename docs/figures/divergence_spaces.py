@@ -38,6 +38,14 @@ def nearest(ax, X, D, line, point, title):
     ax.set_title(f"{title}\n{own} of 15 on its own line", fontsize=12)
 
 
+def share_on_own_line(seed, divergence):
+    """Of the 15 nearest of every point within 1 of the crossing, %."""
+    X, line = strips(120, np.random.default_rng(seed))
+    around = (np.abs(X) < 1).all(axis=1)
+    near = np.argsort(pairwise(X, divergence=divergence)[around], axis=1)[:, 1:16]
+    return 100 * np.mean(line[near] == line[around][:, None])
+
+
 def main():
     """Gaussians first, then the nearest by Euclid and by Jeffreys."""
     X, line = strips(120, np.random.default_rng(3))
@@ -55,6 +63,9 @@ def main():
         ax.set_xlim(-1.0, 1.5)
         ax.set_ylim(-0.7, 0.85)
     write(figure, "divergence-spaces")
+    for divergence in ("euclidean", "jeffreys"):
+        shares = [share_on_own_line(seed, divergence) for seed in range(4)]
+        print(f"{divergence}:", *(f"{share:.0f} %" for share in shares), "on their own line")
 
 
 if __name__ == "__main__":
