@@ -1,6 +1,6 @@
 """Clusters under dimensions of noise: Figure 3 of "Local component analysis" (Le Roux and Bach).
 
-    python examples/noisy_clusters.py [PICTURE]
+    python -m benchmarks.noisy_clusters [PICTURE]
 
 draws the accuracy of spectral clustering (Gaussian affinities of width 1), on whitened rows and in
 the learned metric, and of ModeClustering, which is not told the number of clusters, to PICTURE
