@@ -44,3 +44,15 @@ def test_every_file_that_a_page_names_is_there(page):
     toys |= {"tests/neighborhood/test_halves.py"}
     ends = {"/".join(path.split("/")[i:]) for path in there for i in range(path.count("/") + 1)}
     assert named - ends - toys == set()
+
+
+def test_names_beside_files_are_in_these_files():
+    """Of `loop.py`, `run`: what stands behind a file is a name that it has."""
+    text = (DOCS / "flow.md").read_text("utf-8")
+    named = re.findall(r"\*\*`((?:[a-z_]+/)*[a-z_]+\.py)`, `(\w+)`\*\*", text)
+    assert len(named) > 20
+    files = {path.relative_to(SOURCE).as_posix(): path for path in SOURCE.rglob("*.py")}
+    for file, name in named:
+        found = [path for where, path in files.items() if f"/{where}".endswith(f"/{file}")]
+        defined = rf"^ *(?:def|class) {name}\b"
+        assert any(re.search(defined, path.read_text("utf-8"), re.M) for path in found), name

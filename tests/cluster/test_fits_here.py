@@ -142,3 +142,26 @@ print(dask.config.get("distributed.comm.timeouts.connect"))
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], **options)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def narrowed(block, block_info=None):
+    return block[:, :3] if block_info[None]["chunk-location"][0] == 2 else block
+
+
+WRONG_CHUNKS = {
+    "one is narrow": (narrowed, r"rows 100 to 149 .* shape \(50, 3\), not \(50, 5\)"),
+    "all are narrow": (lambda block: block[:, :3], r"rows 0 to 149 .* shape \(150, 3\), not"),
+    "all are short": (lambda block: block[:9], r"rows 0 to 149 .* shape \(27, 5\), not \(150, 5\)"),
+    "rows are numbers": (lambda block: block[:, 0], r"rows 0 to 49 .* shape \(50,\), not"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_CHUNKS)
+def test_chunks_of_other_shapes_than_dask_believes(labeled, wrong):
+    X, y = labeled
+    change, told = WRONG_CHUNKS[wrong]
+    rows = da.from_array(X, chunks=(50, 5)).map_blocks(change, dtype=X.dtype, chunks=(50, 5))
+    model = NeighborhoodComponents(2)
+    with pytest.raises(ValueError, match=told):
+        model.fit(rows, y)
+    assert not vars(model).keys() & {"components_", "n_features_in_"}

@@ -143,6 +143,21 @@ def test_gaps_words_and_unknown_columns(labeled, tmp_path):
         open_rows(written_parquet(labeled[0], tmp_path), target="z")
 
 
+def test_columns_that_are_there_twice_or_not_at_all(labeled, tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    X, _ = labeled
+    twice = pa.table([X[:, 0], X[:, 1]], names=["a", "a"])
+    with pytest.raises(ValueError, match="more than one column 'a'"):
+        LocalComponents().fit(twice)
+    with pytest.raises(ValueError, match="more than one column 'c1', or it was chosen twice"):
+        open_rows(written_parquet(X, tmp_path), columns=["c1", "c0", "c1"])
+    np.save(tmp_path / "rows.npy", X)
+    with pytest.raises(ValueError, match="no columns left to learn from"):
+        open_rows(tmp_path / "rows.npy", columns=[])
+    with pytest.raises(ValueError, match="no column True: choose columns and target by their pos"):
+        open_rows(tmp_path / "rows.npy", columns=[True])
+
+
 def test_columns_in_another_order(labeled, tmp_path):
     X, y = labeled
     model = NeighborhoodComponents(2).fit(named(X), y)

@@ -1,4 +1,4 @@
-"""Other libraries that numba compiles, all of them optional."""
+"""Optional libraries, some of which numba compiles: what to say where one cannot be imported."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _COMPILED_ONLY = ("pynndescent",)
 
 @contextmanager
 def importing(library: str, extra: str, who: str, otherwise: str = "") -> Iterator[None]:
-    """Around the import of such a library: say what to do where that fails.
+    """Around the import of an optional library: say what to do where that fails.
 
     Parameters
     ----------

@@ -28,12 +28,16 @@ def places_of(name: str, n_columns: int, columns: Any, target: Any) -> tuple[NDA
     """Positions of the columns of an array that were chosen, and of its target."""
     chosen = [*range(n_columns)] if columns is None else list(columns)
     for place in [*chosen, *([] if target is None else [target])]:
-        if not isinstance(place, int | np.integer) or not 0 <= place < n_columns:
+        is_whole = isinstance(place, int | np.integer) and not isinstance(place, bool)
+        if not is_whole or not 0 <= place < n_columns:
             raise ValueError(
                 f"{name} has no names, and no column {place!r}: choose columns and target by their "
                 f"positions, from 0 to {n_columns - 1}."
             )
-    return np.array([place for place in chosen if place != target], dtype=int), target
+    left = [place for place in chosen if place != target]
+    if not left:
+        raise ValueError(f"{name} has no columns left to learn from.")
+    return np.array(left, dtype=int), target
 
 
 def taken(chunk: NDArray, places: NDArray) -> NDArray:

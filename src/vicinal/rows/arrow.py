@@ -30,6 +30,12 @@ def _chosen_names(
     if not chosen:
         raise ValueError(f"{name} has no columns left to learn from.")
     for one in chosen:
+        if chosen.count(one) > 1 or known.count(one) > 1:
+            raise ValueError(
+                f"{name} has more than one column {one!r}, or it was chosen twice: give every "
+                "column a name of its own, and choose each once, by columns=[...] of "
+                "vicinal.open_rows."
+            )
         if not _is_number(schema.field(one).type):
             raise ValueError(
                 f"column {one!r} of {name} is of type {schema.field(one).type}, and no number: "

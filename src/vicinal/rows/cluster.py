@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from vicinal.neighborhood.cluster.presence import (
     is_worker,
 )
 from vicinal.neighborhood.cluster.rows import spread, tasks_on
-from vicinal.neighborhood.cluster.running import ClusterError
+from vicinal.neighborhood.cluster.running import ClusterError, Parcel, Tasks
 from vicinal.neighborhood.cluster.sharing import said_of_blocks
 from vicinal.neighborhood.devices import data_on
 from vicinal.rows.blocks import not_finite
@@ -84,12 +85,15 @@ def spread_source(source: Any) -> Any:
         X = spread(source.array.astype(source.dtype))
         checks = tasks_on("checking", X)
         for i, size in enumerate(X.chunks[0]):
-            checks.add(_what_is_wrong, (X.name, i, 0), source.name, start, size)
+            shape = (size, X.shape[1])
+            checks.add(_what_is_wrong, (X.name, i, 0), source.name, start, Parcel(shape=shape))
             start += size
         found = checks.computed()
     except (MemoryError, ClusterError):
         raise
     except Exception as error:
+        if isinstance(error, IndexError | ValueError):  # as of chunks that do not fit together
+            _check_shapes(source)
         told = f"{source.name} cannot be read by a worker: {type(error).__name__}: {error}"
         raise OSError(told) from error
     wrong = [told for told in found if told is not None]
@@ -98,14 +102,37 @@ def spread_source(source: Any) -> Any:
     return X
 
 
-def _what_is_wrong(block: NDArray, name: str, start: int, size: int) -> str | None:
+def _what_is_wrong(block: NDArray, name: str, start: int, believed: Parcel) -> str | None:
     """What to say of a block that is not as it should be; a string, lest it seem unreadable."""
-    if len(block) != size:
-        return (
-            f"rows {start} to {start + size - 1} of {name} came as {len(block)} rows: chunks must "
-            f"be as large as dask believes. Call {name}.compute_chunk_sizes() first."
-        )
-    return not_finite(name, None, block, start)
+    told = _of_another_shape(block.shape, believed.shape, name, start)
+    return told or not_finite(name, None, block, start)
+
+
+def _of_another_shape(
+    shape: tuple[int, ...], believed: tuple[int, ...], name: str, start: int
+) -> str | None:
+    """What to say of rows from `start` on that Dask is mistaken about."""
+    if shape == believed:
+        return None
+    return (
+        f"rows {start} to {start + believed[0] - 1} of {name} came in the shape {shape}, not "
+        f"{believed}: chunks must be as large as dask believes. Call {name}.compute_chunk_sizes() "
+        "first."
+    )
+
+
+def _check_shapes(source: Any) -> None:
+    """Name the chunk, as the user has it, that is the reason why rows cannot be put together."""
+    array = source.array
+    tasks = Tasks("asking", [array])
+    for place in np.ndindex(array.numblocks):
+        tasks.add(np.shape, (array.name, *place))
+    starts = np.repeat(np.cumsum([0, *array.chunks[0][:-1]]), array.numblocks[1])
+    known = zip(tasks.computed(), product(*array.chunks), starts.tolist(), strict=True)
+    for shape, believed, start in known:
+        told = _of_another_shape(shape, believed, source.name, start)
+        if told is not None:
+            raise ValueError(told)
 
 
 def labeled_there(
