@@ -17,7 +17,15 @@ from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import DIFFERENT, SAME, Pairs
 from vicinal.neighborhood.threads import run_in_order
 
-__all__ = ["Arrangement", "Rectangle", "Side", "arrange", "check_reach", "rectangles"]
+__all__ = [
+    "Arrangement",
+    "Rectangle",
+    "Side",
+    "arrange",
+    "check_reach",
+    "rectangles",
+    "safe_dtype",
+]
 
 # Enough rows for a median that is robust to a few far points; more would only cost time.
 _CENTER_SAMPLE = 1000
@@ -152,6 +160,12 @@ def arrange(
         reach,
         n_near,
     )
+
+
+def safe_dtype(dtype: DTypeLike, reach: float) -> DTypeLike:
+    """Precision in which nothing overflows, given the largest norm after centering."""
+    # A float32 square overflows beyond 1e19: use float64 long before.
+    return dtype if reach < 1e15 else np.float64
 
 
 def _is_one_set(pairs: Pairs) -> bool:

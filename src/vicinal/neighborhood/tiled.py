@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
-from vicinal.neighborhood.arrange import Arrangement, Rectangle, Side, arrange, rectangles
+from vicinal.neighborhood.arrange import (
+    Arrangement,
+    Rectangle,
+    Side,
+    arrange,
+    rectangles,
+    safe_dtype,
+)
 from vicinal.neighborhood.hosted import takes_tensors
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import Pairs
@@ -101,8 +108,7 @@ class TiledEngine(ABC):
 
     def _working_dtype(self, dtype: DTypeLike, reach: float) -> DTypeLike:
         """Precision of the inner loops, given the largest norm after centering."""
-        # A float32 square overflows beyond 1e19: use float64 long before.
-        return dtype if reach < 1e15 else np.float64
+        return safe_dtype(dtype, reach)
 
     def _limits(self) -> AbstractContextManager[Any]:
         """What must hold while tiles run."""

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from vicinal.neighborhood.abilities import NO_KERNELS, Abilities, is_compiled, work_of
-from vicinal.neighborhood.arrange import Arrangement, Side, arrange
+from vicinal.neighborhood.arrange import Arrangement, Side, arrange, safe_dtype
 from vicinal.neighborhood.hosted import takes_tensors
 from vicinal.neighborhood.laws import Law
 from vicinal.neighborhood.pairs import Pairs
@@ -208,11 +208,11 @@ class TreeEngine:
 
     def _plant(self, pairs: Pairs, law: Law) -> Planted:
         self.can.check(self.name, work_of(pairs, law))
-        arranged = arrange(pairs, law, _working_dtype)
+        arranged = arrange(pairs, law, safe_dtype)
         queries, query_order, query_points = self._tree(arranged.queries, arranged.n_near)
         query_boxes = self._boxes(queries, law)
         keys, key_order, key_points, key_boxes = queries, query_order, query_points, query_boxes
-        if pairs.queries is not pairs.keys or pairs.query_labels is not pairs.key_labels:
+        if arranged.keys is not arranged.queries:
             keys, key_order, key_points = self._tree(arranged.keys, arranged.n_near)
             key_boxes = self._boxes(keys, law)
         arranged = replace(
@@ -293,11 +293,6 @@ def _beside(points: NDArray, *numbers: NDArray) -> NDArray:
 def _log2(values: NDArray) -> NDArray:
     with np.errstate(divide="ignore"):
         return np.log2(values)
-
-
-def _working_dtype(dtype: DTypeLike, reach: float) -> DTypeLike:
-    # A float32 square overflows beyond 1e19: use float64 long before.
-    return dtype if reach < 1e15 else np.float64
 
 
 def _reordered(side: Side, order: NDArray, points: NDArray) -> Side:
