@@ -72,6 +72,7 @@ class CoincidenceClassifier(
         Dimension of the maps. None: the number of features, or from 1000 features on
         that of directions in which the rows differ, where fewer.
     solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
+        "em" and "em-endpoints" (as in the paper) need many more updates.
     init : {"auto", "rca", "lda", "scaled", "pca", "identity", "random"}, default="auto"
         Map to start from, for every class: "auto" is "rca", whose coordinates, as those of
         "lda" and "scaled", do not depend on the unit of a column; with the others, columns of large

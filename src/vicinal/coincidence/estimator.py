@@ -79,6 +79,7 @@ class LatentCoincidence(
         Nearest is meant in the coordinates of `init`. "auto": whichever labels rows
         held back better, "all" without such rows.
     n_targets : int, default=3
+        Nearest points of its class that a point is to coincide with.
     scale : {"auto", "shared", "local"}, default="auto"
         Whether all pairs are measured by one length, or those of every point by
         its own: where some regions are denser than others. "auto": whichever labels
