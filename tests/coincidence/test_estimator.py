@@ -361,6 +361,78 @@ def test_units_of_columns_change_nothing(wine, init, n_components):
     assert models[0].recipe_["n_updates"] == models[1].recipe_["n_updates"]
 
 
+INITS = ["auto", "rca", "lda", "scaled", "pca", "identity", "random", "map", "map and noise"]
+
+
+def given_in(units, init, shape):
+    """A start for points times a power of two: maps that are given are of the columns."""
+    start = np.cos(np.arange(np.prod(shape)) + 1.0).reshape(shape)
+    return {"map": start / units, "map and noise": (start / units, 0.5)}.get(init, init)
+
+
+@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("power", [-90, 13])
+def test_a_power_of_two_in_all_columns_changes_no_bit(wine, init, power):
+    X, y = wine
+    s = 2.0**power
+    settings = {"pairs": "all", "scale": "shared", "max_iter": 20, "random_state": 0}
+    models = [
+        LatentCoincidence(2, init=given_in(units, init, (2, 13)), **settings).fit(units * X, y)
+        for units in (1.0, s)
+    ]
+    assert_array_equal(s * models[1].components_, models[0].components_)
+    assert models[1].sigma2_ == models[0].sigma2_
+    assert models[1].log_likelihood_ == models[0].log_likelihood_
+    assert models[1].n_iter_ == models[0].n_iter_
+
+
+@pytest.mark.parametrize("init", ["auto", "pca", "identity", "random", "map and noise"])
+def test_units_of_pairs_change_no_bit(wine_pairs, init):
+    X, positions, y = wine_pairs
+    models = [
+        LatentCoincidence(2, init=given_in(units, init, (2, 13)), random_state=0).fit_pairs(
+            positions, y, X=units * X
+        )
+        for units in (1.0, 2.0**13)
+    ]
+    assert_array_equal(2.0**13 * models[1].components_, models[0].components_)
+    assert models[1].is_global_optimum_ == models[0].is_global_optimum_
+
+
+def test_pairs_of_wide_tables_in_any_unit():
+    rng = np.random.default_rng(0)
+    X, positions = rng.normal(size=(30, 1200)), rng.integers(30, size=(60, 2))
+    X[:, :5] += 5.0 * (np.arange(30) % 2)[:, None]
+    coincide = positions[:, 0] % 2 == positions[:, 1] % 2
+    plain, large = (
+        LatentCoincidence(2).fit_pairs(positions, coincide, X=units * X) for units in (1.0, 1e4)
+    )
+    assert_allclose(large.log_likelihood_, plain.log_likelihood_, atol=1e-2)
+
+
+@pytest.mark.parametrize("init", ["rca", "lda", "scaled", "pca", "identity", "random"])
+def test_the_classifier_in_any_unit(init):
+    X, y = load_digits(n_class=3, return_X_y=True)
+    X, y = X[:200], y[:200]
+    model = CoincidenceClassifier(3, init=init, random_state=0).fit(X, y)
+    exact = CoincidenceClassifier(3, init=init, random_state=0).fit(2.0**13 * X, y)
+    assert_array_equal(2.0**13 * exact.components_, model.components_)
+    assert_array_equal(exact.predict_proba(2.0**13 * X), model.predict_proba(X))
+    # A factor rounds points, and their unit is another: L-BFGS takes another way.
+    large = CoincidenceClassifier(3, init=init, random_state=0).fit(1e4 * X, y)
+    assert_allclose(large.log_likelihood_, model.log_likelihood_, atol=0.5)
+
+
+def test_a_map_that_is_kept_returns_as_it_was():
+    """Where no update helps: the unit it was brought to rounds nothing."""
+    X, y = make_blobs(n_samples=60, centers=3, cluster_std=0.1, random_state=0)
+    start = np.array([[0.1, 0.7], [-0.3, 0.2]])
+    model = LatentCoincidence(init=start, random_state=0).fit(1e3 * X, y)
+    assert model.recipe_["n_updates"] == 0
+    share = model.components_ / start
+    assert_allclose(share, share[0, 0], rtol=1e-12)  # of the likeliest size
+
+
 def test_unscaled_tables_by_default():
     X, y = load_wine(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)

@@ -44,6 +44,14 @@ def test_a_stream_goes_on_from_a_fit(digits):
     assert not hasattr(model.fit(X, y), "_stream")
 
 
+def test_a_stream_keeps_no_choice_of_the_fit_before(digits):
+    X, _, y, _ = digits
+    model = NeighborhoodComponents("auto", random_state=0).fit(X[:200], y[:200])
+    assert model.dimensions_["n_components"].size > 1
+    model.set_params(n_components=len(model.components_)).partial_fit(X[200:300], y[200:300])
+    assert not any(hasattr(model, name) for name in ("path_", "dimensions_", "recipe_"))
+
+
 def test_one_row_at_a_time_and_weights(digits):
     X, _, y, _ = digits
     model = NeighborhoodComponents(2, random_state=0)

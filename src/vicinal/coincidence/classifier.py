@@ -72,9 +72,11 @@ class CoincidenceClassifier(
         Dimension of the maps. None: the number of features, or from 1000 features on
         that of directions in which the rows differ, where fewer.
     solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
-    init : {"auto", "rca", "scaled", "pca", "identity", "random"}, default="auto"
-        Map to start from, for every class: "auto" is "rca", as in `LatentCoincidence`, in
-        whose coordinates a fit does not depend on the units of the columns.
+        "em" and "em-endpoints" (as in the paper) need many more updates.
+    init : {"auto", "rca", "lda", "scaled", "pca", "identity", "random"}, default="auto"
+        Map to start from, for every class: "auto" is "rca", whose coordinates, as those of
+        "lda" and "scaled", do not depend on the unit of a column; with the others, columns of large
+        values count for more. All as in `LatentCoincidence`.
     max_iter : int, default=1000
         Largest number of updates for each class.
     tol : float, default=1e-6

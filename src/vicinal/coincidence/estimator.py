@@ -79,6 +79,7 @@ class LatentCoincidence(
         Nearest is meant in the coordinates of `init`. "auto": whichever labels rows
         held back better, "all" without such rows.
     n_targets : int, default=3
+        Nearest points of its class that a point is to coincide with.
     scale : {"auto", "shared", "local"}, default="auto"
         Whether all pairs are measured by one length, or those of every point by
         its own: where some regions are denser than others. "auto": whichever labels
@@ -90,7 +91,7 @@ class LatentCoincidence(
         the features), directions in which the means of classes differ most first;
         "lda": these directions alone; "scaled": columns of standard deviation 1,
         and their principal components where there are fewer components; "pca" and
-        "identity": the columns as they are. Or a map of shape
+        "identity": the columns as they are; "random": a Gaussian map of these. Or a map of shape
         (n_components, n_features), or a map and σ². "auto": "identity" (or "pca"),
         "scaled", "rca" or "lda", whichever labels rows held back best, with
         or without further learning; without such rows "rca"; for pairs "scaled".
@@ -202,10 +203,11 @@ class LatentCoincidence(
     the 10 anchors nearest to its first point; σ² and the size of W are then the likeliest
     where every anchor has the scale that the others around it give.
 
-    The maps of "rca", "lda" and "scaled", and all that is learned from them, do not
-    depend on the units of the columns, unless there are 1000 of these or more, and fewer
-    rows; those of "pca" and "identity" do. By default the units matter as far as one of
-    the latter wins on rows held back.
+    One unit for all columns changes nothing: a power of two not a bit, another factor
+    what rounding and the way of a solver do. The maps of "rca", "lda" and "scaled", and all
+    that is learned from them, do not depend on the unit of a single column either, unless
+    there are 1000 of these or more, and fewer rows; those of other starts do. By default
+    such units matter as far as "pca" or "identity" wins on rows held back.
 
     More than 100 000 rows are sampled, and of more than 20 000 so many have pairs, with at
     most 30 impostors each: targets and impostors are then the nearest in the sample.

@@ -13,9 +13,9 @@ from vicinal.coincidence.learning import CoincidenceProblem
 from vicinal.coincidence.neighbors import LabeledPoints
 from vicinal.coincidence.sample import MOST_ANCHORS, MOST_IMPOSTORS, some_of
 from vicinal.coincidence.scales import with_local_scales
-from vicinal.coincidence.starts import Frame, frame_of, latent_start
+from vicinal.coincidence.starts import Frame, frame_of
 from vicinal.coincidence.trial import turns_of
-from vicinal.coincidence.ways import Task, pairs_or_all, problem_of, ways_to_try
+from vicinal.coincidence.ways import Task, pairs_or_all, problem_of, start_of, ways_to_try
 from vicinal.fitting import Ending, Outcome, Reason, run
 from vicinal.fitting.callbacks import ScikitLearnCallbacks
 from vicinal.fitting.checkpoints import cut_short
@@ -144,12 +144,9 @@ class LabelsFit:
                 raise
             cut_short()
             return self._as_tried(choice), self._recipe(choice, choice.way.pairs)
-        way, rng = choice.way, np.random.default_rng(self.task.seed)
-        latent = latent_start(
-            choice.init, begun.problem.data, self.task.n_components, rng, self.task.basis
-        )
-        start = begun.problem.pack(latent)
-        outcome = final_run(begun, way.solver, start, self.settings, choice.n_updates, listen)
+        start = start_of(begun.problem, begun.frame, self.task)
+        solver, n_updates = choice.way.solver, choice.n_updates
+        outcome = final_run(begun, solver, start, self.settings, n_updates, listen)
         return self._learned(begun, outcome, choice), self._recipe(choice, pairs)
 
     def _choice(self) -> Choice:

@@ -1,6 +1,7 @@
 """The fit to labeled pairs."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from vicinal.coincidence.equations import CoincidenceData, exponents, log_likeli
 from vicinal.coincidence.fits import NAME, Begun, Learned, Listen, Settings, final_run
 from vicinal.coincidence.learning import CoincidenceProblem
 from vicinal.coincidence.scales import LocalScales
-from vicinal.coincidence.starts import Frame, frame_of, latent_start
-from vicinal.coincidence.ways import Task
+from vicinal.coincidence.starts import Frame, frame_of
+from vicinal.coincidence.ways import Task, start_of
 from vicinal.fitting import Outcome, Reason, Validation, run
 from vicinal.neighborhood import times
 from vicinal.neighborhood.pair_list import PairList
@@ -76,11 +77,10 @@ class PairsFit:
 
     def learn(self, listen: Listen) -> tuple[Learned, dict[str, Any]]:
         """The map, and how it was learned."""
-        frame = frame_of(self._init, self.given.X, basis=self.task.basis)
-        given = replace(self.given, X=frame.points(self.given.X))
+        given = replace(self.given, X=self._frame.points(self.given.X))
         if self.settings.early_stopping is True:
-            return self._stopped(given, frame, listen)
-        begun = Begun(self._problem(given), frame, stops_early=False)
+            return self._stopped(given, listen)
+        begun = Begun(self._problem(given), self._frame, stops_early=False)
         start = self._start(begun.problem)
         if len(given) > 2 * _SOME_PAIRS and self._solver == "lbfgs":
             some = self._of_some(given)
@@ -91,6 +91,10 @@ class PairsFit:
             start = outcome.parameters
         outcome = final_run(begun, self._solver, start, self.settings, None, listen)
         return Learned(begun, outcome, self._solver), self._recipe(outcome.n_iter)
+
+    @cached_property
+    def _frame(self) -> Frame:
+        return frame_of(self._init, self.given.X, basis=self.task.basis)
 
     @property
     def _init(self) -> Any:
@@ -111,9 +115,7 @@ class PairsFit:
         return CoincidenceProblem(data, self.task.n_components, local)
 
     def _start(self, problem: CoincidenceProblem) -> NDArray:
-        rng, task = np.random.default_rng(self.task.seed), self.task
-        latent = latent_start(self._init, problem.data, task.n_components, rng, task.basis)
-        return problem.pack(latent)
+        return start_of(problem, self._frame, self.task)
 
     def _of_some(self, given: GivenPairs) -> CoincidenceProblem:
         rows = np.sort(self.rng.choice(len(given), _SOME_PAIRS, replace=False))
@@ -133,9 +135,7 @@ class PairsFit:
             **options,
         )
 
-    def _stopped(
-        self, given: GivenPairs, frame: Frame, listen: Listen
-    ) -> tuple[Learned, dict[str, Any]]:
+    def _stopped(self, given: GivenPairs, listen: Listen) -> tuple[Learned, dict[str, Any]]:
         """As many updates with all pairs as were best for those held back."""
         kept, held = self._held_back(given)
         problem = self._problem(kept)
@@ -143,10 +143,12 @@ class PairsFit:
         start = self._start(problem)
         trial = self._run(problem, start, tol=self.settings.tol, validation=validation)
         if trial.ending.reason is Reason.INTERRUPTED:
-            learned = Learned(Begun(problem, frame, True), trial, self._solver, trial.validation)
+            learned = Learned(
+                Begun(problem, self._frame, True), trial, self._solver, trial.validation
+            )
             return learned, self._recipe(trial.n_iter)
         n_updates = trial.best.iteration
-        begun = Begun(self._problem(given), frame, stops_early=True)
+        begun = Begun(self._problem(given), self._frame, stops_early=True)
         start = self._start(begun.problem)
         outcome = final_run(begun, self._solver, start, self.settings, n_updates, listen)
         seen = trial.history["validation"][: outcome.n_iter + 1]

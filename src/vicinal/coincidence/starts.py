@@ -17,7 +17,7 @@ __all__ = ["STARTS", "Frame", "check_init", "frame_of", "latent_start", "spreads
 
 STARTS = ("auto", "rca", "lda", "scaled", "pca", "identity", "random")
 
-# Whose coordinates do not depend on the units of columns.
+# Whose coordinates do not depend on the unit of any one column.
 _UNITLESS = ("scaled", "rca", "lda")
 
 # σ² of a start, and the mean squared distance of coincident pairs under it.
@@ -33,19 +33,22 @@ class Frame:
     init : str, array or tuple
         The start they belong to.
     matrix : ndarray of shape (D, D), optional
-        From the columns to the coordinates; None: the columns as they are.
+        From the columns to the coordinates; None: the columns in one unit.
+    unit : float
+        That unit.
     """
 
     init: Any
     matrix: NDArray | None = None
+    unit: float = 1.0
 
     def points(self, X: NDArray) -> NDArray:
         """Rows of X in these coordinates."""
-        return X if self.matrix is None else times(X, self.matrix.T)
+        return X / self.unit if self.matrix is None else times(X, self.matrix.T)
 
     def outward(self, W: NDArray) -> NDArray:
         """A map of these coordinates, for the columns."""
-        return W if self.matrix is None else W @ self.matrix
+        return W / self.unit if self.matrix is None else W @ self.matrix
 
 
 def check_init(init: Any) -> None:
@@ -61,13 +64,16 @@ def frame_of(
 
     Those of "scaled", "rca" and "lda" do not depend on the units of the columns: columns of
     standard deviation 1; coordinates white within classes, their covariance shrunk where there
-    are few points, those in which means of classes differ most first; and these alone. Where
-    points are coordinates along a `basis` of the few rows of a wide table, they stay as they are:
-    of standard deviation 1 all rows would be as far from each other.
+    are few points, those in which means of classes differ most first; and these alone. Those of
+    other starts are the columns in one unit near their size, as steps of a solver have one length
+    for map and noise. Where points are coordinates along a `basis` of the few rows of a wide
+    table, all starts have that unit: of standard deviation 1 all rows would be as far from each
+    other.
     """
+    unit = _unit(X)
     if not (isinstance(init, str) and init in _UNITLESS):
-        return Frame(init)
-    to_scale = 1.0 / spreads(X) if basis is None else np.ones(X.shape[1])
+        return Frame(init, unit=unit)
+    to_scale = 1.0 / (spreads(X) if basis is None else np.full(X.shape[1], unit))
     if init == "scaled":
         return Frame(init, np.diag(to_scale))
     if labels is None:
@@ -82,10 +88,20 @@ def frame_of(
     return Frame(init, white * to_scale)
 
 
+def _unit(X: NDArray) -> float:
+    """The power of two nearest to the root mean square of points around 0; 1 where they are 0.
+
+    It rounds nothing: points as far apart as others stay so, and a map that is given returns as
+    it was.
+    """
+    size, power = np.frexp(np.sqrt(np.einsum("nd,nd->", X, X) / X.size))
+    return float(np.ldexp(0.5 if size < 0.75 else 1.0, power)) if size else 1.0
+
+
 def spreads(X: NDArray) -> NDArray:
-    """Standard deviations of columns around 0; 1 for those that have none."""
+    """Standard deviations of columns around 0; the largest for those that have none."""
     found = np.sqrt(np.einsum("nd,nd->d", X, X) / len(X))
-    return np.where(found > 0, found, 1.0)
+    return np.where(found > 0, found, found.max() or 1.0)
 
 
 def latent_start(
@@ -94,16 +110,19 @@ def latent_start(
     n_components: int,
     rng: np.random.Generator,
     basis: NDArray | None = None,
+    unit: float = 1.0,
 ) -> LatentMap:
-    """From a name, a map, or a map and σ²; with a `basis`, maps given are of the columns still.
+    """From a name, a map, or a map and σ².
 
-    The data of a name are in the coordinates of its frame.
+    Data, and what is learned from a start, are in the coordinates of its frame. A map that is
+    given is of the columns: it is brought to the `basis` and the `unit` of the frame.
     """
-    if isinstance(init, tuple):
-        return _given(init, data, n_components, basis)
     if not isinstance(init, str):
-        W = _inward(init, data, n_components, basis)
-        return LatentMap(W, _SIGMA2, np.ones(data.n_anchors))
+        W, sigma2 = _map_and_noise(init)
+        D = data.X.shape[1] if basis is None else basis.shape[1]
+        W = given_map(W, n_components, D)
+        W = (W if basis is None else W @ basis.T) * unit
+        return LatentMap(W, sigma2, np.ones(data.n_anchors))
     W = _directions(init, data, n_components, rng)
     squared = data.pairs.squared_distances(times(data.X, W.T))
     near = float(squared[data.coincide].mean()) or float(squared.mean()) or 1.0
@@ -122,18 +141,13 @@ def _directions(
     return eigh(covariance, subset_by_index=[D - n_components, D - 1])[1].T[::-1]
 
 
-def _inward(init: Any, data: CoincidenceData, n_components: int, basis: NDArray | None) -> NDArray:
-    if basis is None:
-        return given_map(init, n_components, data.X.shape[1])
-    return given_map(init, n_components, basis.shape[1]) @ basis.T
-
-
-def _given(
-    init: tuple[Any, ...], data: CoincidenceData, n_components: int, basis: NDArray | None
-) -> LatentMap:
+def _map_and_noise(init: Any) -> tuple[Any, float]:
+    """What is given as a map, and σ²."""
+    if not isinstance(init, tuple):
+        return init, _SIGMA2
     if len(init) != 2:
         raise ValueError(f"init={init!r} must be a map, or a map and σ².")
-    W, sigma2 = _inward(init[0], data, n_components, basis), float(init[1])
+    sigma2 = float(init[1])
     if not 0 < sigma2 < np.inf:
         raise ValueError(f"σ² in init is {sigma2!r}, but must be positive and finite.")
-    return LatentMap(W, sigma2, np.ones(data.n_anchors))
+    return init[0], sigma2

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from vicinal.coincidence.learning import CoincidenceProblem
 from vicinal.coincidence.neighbors import LabeledPairs, LabeledPoints
-from vicinal.coincidence.starts import Frame, frame_of, latent_start
-from vicinal.coincidence.ways import PLAIN, Task, Way, pairs_or_all, problem_of
+from vicinal.coincidence.starts import Frame, frame_of
+from vicinal.coincidence.ways import PLAIN, Task, Way, pairs_or_all, problem_of, start_of
 from vicinal.fitting import State
 from vicinal.fitting.checkpoints import remembered
 from vicinal.inputs.nearest import nearest
@@ -130,12 +130,9 @@ class Turn:
         return self._found(init, way.pairs)[1]
 
     def _begin(self, init: object, way: Way) -> tuple[CoincidenceProblem, NDArray]:
-        points = self._in_frame(init)[1]
+        frame, points = self._in_frame(init)
         problem = problem_of(points, way, self.task, self._found(init, way.pairs)[0])
-        task = self.task
-        rng = np.random.default_rng(task.seed)
-        start = latent_start(init, problem.data, task.n_components, rng, task.basis)
-        return problem, problem.pack(start)
+        return problem, start_of(problem, frame, self.task)
 
     def _in_frame(self, init: object) -> tuple[Frame, LabeledPoints]:
         name = init if isinstance(init, str) else ""

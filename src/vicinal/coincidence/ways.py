@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from vicinal.coincidence.equations import CoincidenceData
 from vicinal.coincidence.learning import CoincidenceProblem
 from vicinal.coincidence.neighbors import LabeledPairs, LabeledPoints, Tell, labeled_pairs
+from vicinal.coincidence.starts import Frame, latent_start
 from vicinal.neighborhood.pair_list import PairList
 
-__all__ = ["PLAIN", "Task", "Way", "pairs_or_all", "problem_of", "ways_to_try"]
+__all__ = ["PLAIN", "Task", "Way", "pairs_or_all", "problem_of", "start_of", "ways_to_try"]
 
 # What is tried of pairs that do not coincide, in this order: the simpler first.
 _KINDS = ("all", "impostors")
@@ -75,6 +76,13 @@ def problem_of(
         anchors = np.unique(first, return_inverse=True)[1]
     data = CoincidenceData(points.X, PairList(first, second, len(points)), coincide, anchors)
     return CoincidenceProblem(data, task.n_components, local)
+
+
+def start_of(problem: CoincidenceProblem, frame: Frame, task: Task) -> NDArray:
+    """Parameters of the start of a frame; those of "random" are the same each time."""
+    rng = np.random.default_rng(task.seed)
+    settled = task.n_components, rng, task.basis, frame.unit
+    return problem.pack(latent_start(frame.init, problem.data, *settled))
 
 
 def pairs_or_all(

@@ -75,6 +75,7 @@ class DivergenceEmbedding(
     Parameters
     ----------
     n_components : int, default=2
+        Number of coordinates.
     method : {"isomap", "laplacian", "lle", "mds", "tsne", "umap"}, default="isomap"
         "isomap", "laplacian" (Laplacian eigenmaps) and "lle" embed the graph of
         nearest neighbors, "mds" (classical scaling) all distances. "umap" needs
@@ -121,7 +122,9 @@ class DivergenceEmbedding(
     method_params : dict, optional
         Further parameters of scikit-learn's TSNE or of umap.UMAP.
     search : {"auto", "exact", "approximate"}, default="auto"
+        As for `DivergenceNeighbors`.
     engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
+        As for `DivergenceNeighbors`.
     memory_limit : int, float or str, optional
         Bytes, or words as "2GB", that `fit` may take beside `X` itself:
         what would need more is refused before any work, with what to change
@@ -129,9 +132,11 @@ class DivergenceEmbedding(
         sparse distances. Results do not depend on it.
         None: no limit.
     random_state : int, RandomState instance or None, default=None
+        For the starts of iterative eigenvalue solvers, of t-SNE and of UMAP.
     n_jobs : int, optional
+        As for `DivergenceNeighbors`.
     verbose : int, default=0
-        These as for `DivergenceNeighbors`.
+        As for `DivergenceNeighbors`.
 
     Attributes
     ----------

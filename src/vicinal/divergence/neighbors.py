@@ -130,7 +130,7 @@ class DivergenceNeighbors(
         whichever of the first two costs less, on a GPU if tensors are there, or if
         there is one and at least four million pairs are compared. "dask" (extra `dask`):
         more than a million pairs are compared, and long searches for neighbors made, by
-        the workers of a cluster, for whose client is open; each as by "auto". It is what
+        the workers of the cluster whose client is open; each as by "auto". It is what
         "auto" chooses for an array of Dask; the points are brought to this machine,
         and go to every worker. All in double precision: the numbers are the same but for
         rounding.

@@ -245,7 +245,7 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
     def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
         """What a method needs in memory for rows of a shape."""
         density = LocalComponents(gaussian="search") if self.density is None else self.density
-        return needs_of_clustering(density, self.max_samples, *shape, dtype.itemsize)
+        return needs_of_clustering(density, self.max_samples, *shape)
 
     def _check_parameters(self) -> None:
         if self.density is not None and not isinstance(self.density, LocalComponents):

@@ -474,23 +474,12 @@ class LocalComponents(
         -------
         self : LocalComponents
         """
-        is_fitted, goes_on = hasattr(self, "_density"), hasattr(self, "_stream")
+        is_fitted = hasattr(self, "_density")
         points = self._checked(
             X, sample_weight, at_least=1 if is_fitted else 2, reset=not is_fitted
         )
-        if not goes_on:
-            form = Plan.of(self, points, self.covariance, self.gaussian).form
-            penalty = None
-            if not isinstance(self.regularization, str):
-                penalty = plain_penalty(self.regularization)
-                check_penalty(self, penalty, points)
-                if not is_fitted:
-                    check_total(points.total)
-                    check_columns(self, points, penalty)
-            stream = Stream(form, penalty, self.discount, self.reservoir_size, self._generator())
-            if is_fitted:
-                stream.remember(self._density.points, self._scatter, penalty or self._penalty)
-            self._stream = stream
+        if not hasattr(self, "_stream"):
+            self._stream = self._new_stream(points, is_fitted=is_fitted)
         stream, size = self._stream, self.batch_size or STREAM_BATCH
         d, dtype = points.X.shape[1], points.X.dtype.name
         work = Workload(size, size + self.reservoir_size, d, 1000, stream.form.law, dtype)
@@ -507,6 +496,21 @@ class LocalComponents(
         self.loo_log_likelihood_ = mean_leave_one_out(density, engine, stream.rng, STREAM_LEFT_OUT)
         self._set_offset(stream.rng)
         return self
+
+    def _new_stream(self, points: WeightedPoints, *, is_fitted: bool) -> Stream:
+        """What goes on from the fitted model, where there is one."""
+        form = Plan.of(self, points, self.covariance, self.gaussian).form
+        penalty = None
+        if not isinstance(self.regularization, str):
+            penalty = plain_penalty(self.regularization)
+            check_penalty(self, penalty, points)
+            if not is_fitted:
+                check_total(points.total)
+                check_columns(self, points, penalty)
+        stream = Stream(form, penalty, self.discount, self.reservoir_size, self._generator())
+        if is_fitted:
+            stream.remember(self._density.points, self._scatter, penalty or self._penalty)
+        return stream
 
     @answers_in_blocks
     @answers_in_kind
@@ -609,7 +613,7 @@ class LocalComponents(
     def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
         """What a method needs in memory for rows of a shape."""
         needs = needs_of_fit if method == "fit" else needs_of_stream
-        return needs(self, *shape, dtype.itemsize)
+        return needs(self, *shape)  # in double precision, whatever the rows are
 
     def _not_in_files(self) -> tuple[str, ...]:
         """The density has covariances of single kernels, too, in other coordinates."""

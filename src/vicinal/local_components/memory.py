@@ -25,7 +25,7 @@ _NO_KERNEL_AT_EVERY_ROW = (
 )
 
 
-def needs_of_fit(settings: LocalSettings, n: int, D: int, itemsize: int) -> list[Need]:
+def needs_of_fit(settings: LocalSettings, n: int, D: int) -> list[Need]:
     """Of `fit` to n rows of D columns."""
     if settings.n_mixture != 1:
         sample = min(n, MOST_ROWS) * (8 * _MIXED * D + 400)
@@ -39,7 +39,7 @@ def needs_of_fit(settings: LocalSettings, n: int, D: int, itemsize: int) -> list
     return [*needs, *_needs_of_columns(D)]
 
 
-def needs_of_stream(settings: LocalSettings, n: int, D: int, itemsize: int) -> list[Need]:
+def needs_of_stream(settings: LocalSettings, n: int, D: int) -> list[Need]:
     """Of `partial_fit` with n more rows of D columns."""
     kept = settings.reservoir_size + min(n, settings.batch_size or 100) + MOST_POINTS
     numbers = (_STREAMED * kept + 3 * min(n, MOST_TO_CHOOSE_FROM)) * D
@@ -52,13 +52,13 @@ def needs_of_stream(settings: LocalSettings, n: int, D: int, itemsize: int) -> l
 
 
 def needs_of_clustering(
-    density: LocalSettings, max_samples: int | None, n: int, D: int, itemsize: int
+    density: LocalSettings, max_samples: int | None, n: int, D: int
 ) -> list[Need]:
     """Of `ModeClustering.fit` to n rows of D columns, of which a sample climbs a density."""
     climbing = n if max_samples is None else min(n, max_samples)
     instead = "fit fewer rows, and let predict tell the clusters of the others"
     return [
-        *needs_of_fit(density, climbing, D, itemsize),
+        *needs_of_fit(density, climbing, D),
         Need("rows that climb", 8.0 * _CLIMBING * climbing * (D + 20), "lower max_samples"),
         Need("clusters of all rows", 8.0 * n * (_LABELED * D + 20), instead),
     ]

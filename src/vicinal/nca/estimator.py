@@ -504,7 +504,6 @@ class NeighborhoodComponents(
         -------
         self : NeighborhoodComponents
         """
-        first = not hasattr(self, "_stream")
         points, targets, weights = self._checked(
             X, y, sample_weight, at_least=1, reset=not hasattr(self, "components_")
         )
@@ -512,12 +511,7 @@ class NeighborhoodComponents(
         self.classes_, labels = check_known_classes(targets, classes, before)
         check_parameters(self, points)
         objective = plain_objective(self)
-        new = LabeledPoints(points, weights, labels=labels)
-        if first:
-            self._stream = start_stream(self, new, self._generator())
-        elif self._stream.is_young:
-            new = self._stream.keys.followed_by(new)
-            self._stream = start_stream(self, new, self._generator(), self._stream)
+        new = self._stream_on(LabeledPoints(points, weights, labels=labels))
         stream, size = self._stream, self.batch_size or BATCH_SIZE
         d, dtype = len(stream.parameters), points.dtype.name
         work = Workload(size, size + self.reservoir_size, d, 1000, objective.law, dtype)
@@ -528,10 +522,20 @@ class NeighborhoodComponents(
         projected = keys.at(times(keys.X, self.components_.T))
         self._classifier = Classifier.of(projected, objective, **self._sureness())
         self._fitted_with = self._parameters(*ASKED_LATER)
-        self._forget("_index", "validation_score_", "background_", "recipe_", "converged_")
+        stale = ("validation_score_", "background_", "recipe_", "path_", "dimensions_")
+        self._forget("_index", "converged_", *stale)
         self.n_iter_, self.objective_ = len(stream.objectives), stream.objectives[-1]
         self.history_ = {"objective": np.array(stream.objectives)}
         return self
+
+    def _stream_on(self, new: LabeledPoints) -> LabeledPoints:
+        """Begin a stream, or a young one anew; the points that are left to learn from."""
+        if not hasattr(self, "_stream"):
+            self._stream = start_stream(self, new, self._generator())
+        elif self._stream.is_young:
+            new = self._stream.keys.followed_by(new)
+            self._stream = start_stream(self, new, self._generator(), self._stream)
+        return new
 
     def _memory_needs(self, method: str, shape: tuple[int, int], dtype: np.dtype) -> list[Need]:
         """What a method needs in memory for rows of a shape."""
