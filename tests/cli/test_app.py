@@ -5,6 +5,7 @@ import pytest
 from cli.helpers import assert_one_line, run_main
 
 import vicinal
+from vicinal.cli.running import _with_help
 
 
 def test_no_arguments_show_help(capsys):
@@ -12,6 +13,10 @@ def test_no_arguments_show_help(capsys):
     assert (code, err) == (0, "")
     assert "Usage: vicinal" in out
     assert "demo" in out
+
+
+def test_no_line_of_the_list_of_commands_is_cut(capsys):
+    assert "..." not in run_main(capsys, "--help")[1].partition("Commands:")[2]
 
 
 COMMANDS = (
@@ -53,6 +58,12 @@ def test_wrong_arguments(capsys, args, said):
     code, out, err = run_main(capsys, *args)
     assert (code, out) == (2, "")
     assert_one_line(err, said, "--help'")
+
+
+def test_what_is_wrong_and_where_to_read_about_it_are_two_sentences():
+    told = [_with_help(f"No{end}", "vicinal fit") for end in ("", ".", " 'a'. Did you mean 'b'?")]
+    assert told[0] == told[1] == "No. See 'vicinal fit --help'."
+    assert told[2] == "No 'a'. Did you mean 'b'? See 'vicinal fit --help'."
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich"])

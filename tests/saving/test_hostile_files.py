@@ -330,8 +330,21 @@ def test_messages_can_be_shown_whatever_the_file_says(odd, tmp_path):
 
 def test_a_folder_in_place_of_a_file(tmp_path):
     for read in (describe, vicinal.load):
-        with pytest.raises(OSError, match=str(tmp_path)):
+        with pytest.raises(IsADirectoryError, match=f"'{tmp_path}' is a folder: name a file in it"):
             read(tmp_path)
+
+
+def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
+    # Root may read everything, so the answer of the system is made up.
+    def forbidden(self, *args, **more):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    path = tmp_path / "model.skops"
+    path.touch()
+    monkeypatch.setattr(type(path), "open", forbidden)
+    for read in (describe, vicinal.load):
+        with pytest.raises(PermissionError, match=f"^'{path}' may not be read"):
+            read(path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

@@ -195,7 +195,10 @@ def _votes(to: "Callable[[Any], NDArray]", rows: Rows, k: int, known: Rows | Non
     assert keys.y is not None
     n_others = len(keys) - (known is None)
     if k > n_others:
-        raise ValueError(f"{plural(k, 'neighbor')} cannot be found among {plural(n_others, 'row')}")
+        raise ValueError(
+            f"{plural(k, 'neighbor')} cannot be found among {plural(n_others, 'row')}: choose "
+            "fewer by vicinal score --neighbors"
+        )
     return majority(to(keys.X), keys.y, k, None if known is None else to(rows.X))
 
 

@@ -192,4 +192,5 @@ def _warn(message: Warning | str, *details: Any, **more: Any) -> None:
 
 def _with_help(message: str, command: str) -> str:
     """What is wrong with the arguments, and where to read about them."""
-    return f"{' '.join(message.split()).rstrip('.')}. See '{command} --help'."
+    sentence = " ".join(message.split()).rstrip(".")
+    return f"{sentence}{'' if sentence.endswith('?') else '.'} See '{command} --help'."

@@ -153,8 +153,10 @@ def _print(what: "RenderableType", **options: Any) -> None:
 
 def size(n_bytes: int) -> str:
     """The size of a file, with its unit."""
-    for unit in ("bytes", "kB", "MB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.3g} {unit}" if unit != "bytes" else f"{n_bytes} bytes"
-        n_bytes /= 1000  # type: ignore[assignment]
-    return f"{n_bytes:.3g} GB"
+    if n_bytes < 1000:
+        return f"{n_bytes} bytes"
+    amount, unit = n_bytes / 1e3, "kB"
+    for larger in ("MB", "GB"):
+        if amount >= 999.5:  # three digits of it would be those of 1000
+            amount, unit = amount / 1000, larger
+    return f"{amount:.3g} {unit}"

@@ -4,8 +4,8 @@ Functions here return data or a figure, or write a page, and print nothing; `vic
 the numbers.
 """
 
-from vicinal.demo.chapter import N_NEIGHBORS, Chapter, Outcome
-from vicinal.demo.chapters import Split, load_wines
+from vicinal.demo.chapter import N_NEIGHBORS, Chapter, Outcome, Split
+from vicinal.demo.chapters import load_wines
 from vicinal.demo.pictures import draw, draw_chapter, write_page
 from vicinal.demo.story import Story, tell_story
 

@@ -8,19 +8,44 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import train_test_split
 
 from vicinal.voting import majority
 
 if TYPE_CHECKING:
     from vicinal.demo.panels import Panel
 
-__all__ = ["N_NEIGHBORS", "Chapter", "Outcome", "Tell", "fit_timed", "named_right"]
+__all__ = ["N_NEIGHBORS", "Chapter", "Outcome", "Split", "Tell", "fit_timed", "named_right"]
 
 N_NEIGHBORS = 5
 TEST_SHARE = 0.3
 
 # Told what is being done, before each fit.
 Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from, and rows to judge by.
+
+    Attributes
+    ----------
+    X_train, X_test : ndarray of shape (n, n_features)
+    y_train, y_test : ndarray of shape (n,)
+    feature_names : list of str
+    """
+
+    X_train: NDArray
+    X_test: NDArray
+    y_train: NDArray
+    y_test: NDArray
+    feature_names: list[str]
+
+    @classmethod
+    def of(cls, X: NDArray, y: NDArray, seed: int, feature_names: Sequence[str] = ()) -> "Split":
+        """30 % to judge by; classes have the same shares on both sides."""
+        parts = train_test_split(X, y, test_size=TEST_SHARE, stratify=y, random_state=seed)
+        return cls(*parts, list(feature_names))
 
 
 @dataclass(frozen=True)
@@ -136,7 +161,11 @@ def fit_timed(model: BaseEstimator, *data: Any) -> float:
     return time.perf_counter() - began
 
 
-def named_right(Z_train: NDArray, y_train: NDArray, Z_test: NDArray, y_test: NDArray) -> NDArray:
-    """1 for test rows that their nearest training rows name right, 0 for others."""
-    named = majority(Z_train, y_train, N_NEIGHBORS, Z_test)
-    return (named == y_test).astype(float)
+def named_right(split: Split, model: BaseEstimator | None = None) -> NDArray:
+    """1 for test rows that their nearest training rows name right, 0 for others.
+
+    Nearest where a model places them, or as they are.
+    """
+    place = (lambda X: X) if model is None else model.transform
+    named = majority(place(split.X_train), split.y_train, N_NEIGHBORS, place(split.X_test))
+    return (named == split.y_test).astype(float)

@@ -7,9 +7,8 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from vicinal.demo.chapter import Chapter
+from vicinal.demo.chapter import Chapter, Split
 from vicinal.demo.chapters import (
-    Split,
     load_wines,
     tell_density,
     tell_noise,

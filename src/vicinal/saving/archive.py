@@ -36,12 +36,16 @@ def sealed(archive: bytes, header: ModelHeader) -> bytes:
 def open_file(path: AnyPath) -> BinaryIO:
     """A stream to read from; not of a device or a pipe, which might never end."""
     path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if path.is_dir():
+        raise IsADirectoryError(f"'{path}' is a folder: name a file in it that vicinal.save wrote")
+    if path.exists() and not path.is_file():
         raise OSError(f"'{path}' is not a regular file: name one that vicinal.save wrote")
     try:
-        return path.open("rb")  # for a folder the system has an error of its own
+        return path.open("rb")
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no model file '{path}'") from None
+    except PermissionError:
+        raise PermissionError(f"'{path}' may not be read: its permissions forbid it") from None
 
 
 def read_header(stream: BinaryIO, path: AnyPath) -> ModelHeader:

@@ -60,7 +60,19 @@ def test_outliers_of_a_density(garden, fresh):
 def test_models_without_classes_say_what_to_use_instead(garden):
     args = garden / "test.csv"
     refused("vicinal score --per-row", args=["predict", garden / "local.skops", args, "-p"])
-    refused("vicinal transform", "nca", args=["predict", garden / "coincidence.skops", args])
+    refused(
+        "vicinal score tells",
+        "vicinal transform",
+        "nca",
+        args=["predict", garden / "coincidence.skops", args],
+    )
+
+
+def test_an_embedding_is_not_sent_to_a_score_that_it_has_not(garden):
+    options = ["-t", "kind", "--drop", "id", "--set", "gamma=0.1", "--save", "map.skops"]
+    done("embed", garden / "train.csv", *options, "-o", "map.csv")
+    said = refused("vicinal transform", args=["predict", "map.skops", garden / "test.csv"])
+    assert "vicinal score" not in said
 
 
 def test_unknown_categories(garden):

@@ -128,7 +128,7 @@ def test_score_refuses(garden):
     refused("use --per-row", args=["score", model, data, "--keep", "id"], code=2)
     refused("--per-row", args=["score", model, data, "--per-row", "--json"], code=2)
     args = ["score", garden / "coincidence.skops", data, "-k", "30"]
-    refused("30 neighbors cannot be found among 29 rows", args=args)
+    refused("30 neighbors cannot be found among 29 rows", "--neighbors", args=args)
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1))

@@ -65,12 +65,20 @@ def test_many_rows_are_sampled_and_it_is_said():
 def test_a_class_with_few_rows_is_named():
     rows, labels = classes_of(30, 30, 3, 4)
     note = Problem.of(rows, labels).notes[0]
-    assert note.startswith("class c (and 1 more) has 3 rows, fewer than cv=5 folds")
+    assert note.startswith("class c (and 1 more) has 3 rows, fewer than the 5 folds")
     assert "no training row has it" in Problem.of(*classes_of(30, 30, 1)).notes[0]
 
 
 def test_folds_are_as_many_as_the_largest_class_allows():
     assert Problem.of(*classes_of(3, 3)).how.startswith("3 folds")
+
+
+@pytest.mark.parametrize("cv", [40, np.int64(40)])
+def test_fewer_folds_than_were_asked_for_are_told(cv):
+    problem = Problem.of(*classes_of(30, 30), cv=cv)
+    # Every fold has a row of each class, and no note says otherwise.
+    assert problem.notes == ("40 folds were asked for; 30 can be made, as no class has more rows",)
+    assert Problem.of(*classes_of(30, 30), cv=30).notes == ()
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def predict(
     writing: Writing,
     speaking: Speaking,
 ) -> None:
-    """Write the classes that a model predicts for rows, or which rows are outliers.
+    """Write predicted classes of rows, or which are outliers.
 
     The most probable class is in a column called predicted; of a density there
     is 1, or -1 for outliers. The model's target is passed on, where DATA has it.
@@ -71,10 +71,12 @@ PREDICT = Command(
 def _check_predict(saved: SavedModel, probabilities: bool) -> None:
     """Raise an error where the model does not name classes, or has no probabilities of them."""
     if not hasattr(saved.model, "predict"):
+        metric = "vicinal score tells how well nearest neighbors do in its metric, "
         raise ValueError(
-            f"a {saved.header.model} predicts no classes: vicinal score tells how well nearest "
-            "neighbors do in its metric, vicinal transform gives coordinates for any classifier; "
-            "fit --model nca for a classifier"
+            f"a {saved.header.model} predicts no classes: "
+            f"{metric if hasattr(saved.estimator, 'pair_distance') else ''}"
+            "vicinal transform gives coordinates for any classifier; fit --model nca for a "
+            "classifier"
         )
     if probabilities and not hasattr(saved.model, "predict_proba"):
         raise ValueError(

@@ -1,13 +1,12 @@
-"""The chapters, each with a file of its own: a function of the seed that returns a Chapter."""
+"""The chapters, each with a file of its own: a function that fits, judges and returns a Chapter."""
 
 from vicinal.demo.chapters.density import tell_density
 from vicinal.demo.chapters.noise import tell_noise
 from vicinal.demo.chapters.pairs import tell_pairs
 from vicinal.demo.chapters.shapes import tell_shapes
-from vicinal.demo.chapters.units import Split, load_wines, tell_units
+from vicinal.demo.chapters.units import load_wines, tell_units
 
 __all__ = [
-    "Split",
     "load_wines",
     "tell_density",
     "tell_noise",

@@ -5,10 +5,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 from sklearn.decomposition import PCA
-from sklearn.model_selection import train_test_split
 
 from vicinal.coincidence import LatentCoincidence
-from vicinal.demo.chapter import TEST_SHARE, Chapter, Outcome, Tell, fit_timed
+from vicinal.demo.chapter import Chapter, Outcome, Split, Tell, fit_timed
 from vicinal.demo.chapters.digits import load_pixels
 from vicinal.demo.panels import Histograms
 from vicinal.sampling import sample_pairs
@@ -22,14 +21,13 @@ N_PAIRS = 4000
 def tell_pairs(seed: int, tell: Tell, n_rows: int | None = None) -> Chapter:
     """How often an image of the same digit is nearer than one of another."""
     X, y = load_pixels(n_rows)
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=TEST_SHARE, stratify=y, random_state=seed
-    )
-    pairs, same = sample_pairs(y_train, N_PAIRS, random_state=seed)
+    split = Split.of(X, y, seed)
+    X_test, y_test = split.X_test, split.y_test
+    pairs, same = sample_pairs(split.y_train, N_PAIRS, random_state=seed)
     model, pca = LatentCoincidence(N_COMPONENTS, random_state=0), PCA(N_COMPONENTS, random_state=0)
     tell(f"learning from {N_PAIRS} pairs of digits")
-    pca_seconds = fit_timed(pca, X_train)
-    seconds = fit_timed(_OfPairs(model), pairs, same, X_train)
+    pca_seconds = fit_timed(pca, split.X_train)
+    seconds = fit_timed(_OfPairs(model), pairs, same, split.X_train)
     new, new_same = sample_pairs(y_test, N_PAIRS, random_state=seed)
     together = np.asarray(new_same) == 1
     distance = np.linalg.norm(X_test[new[:, 0]] - X_test[new[:, 1]], axis=1)

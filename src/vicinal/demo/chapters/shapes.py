@@ -1,9 +1,8 @@
 """Shapes: a map of digits without labels, by distances that know the local shape of the data."""
 
 from sklearn.manifold import Isomap
-from sklearn.model_selection import train_test_split
 
-from vicinal.demo.chapter import TEST_SHARE, Chapter, Outcome, Tell, fit_timed, named_right
+from vicinal.demo.chapter import Chapter, Outcome, Split, Tell, fit_timed, named_right
 from vicinal.demo.chapters.digits import load_pixels
 from vicinal.demo.panels import Points
 from vicinal.divergence import DivergenceEmbedding
@@ -14,25 +13,22 @@ __all__ = ["tell_shapes"]
 def tell_shapes(seed: int, tell: Tell, n_rows: int | None = None) -> Chapter:
     """New images in a map of two dimensions."""
     X, y = load_pixels(n_rows)
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=TEST_SHARE, stratify=y, random_state=seed
-    )
+    split = Split.of(X, y, seed)
     outcomes, panels = [], []
     for model in (Isomap(n_neighbors=15), DivergenceEmbedding(method="isomap", random_state=0)):
         name = type(model).__name__
         tell(f"drawing a map without labels: {name}")
-        seconds = fit_timed(model, X_train)
-        Z_train, Z_test = model.transform(X_train), model.transform(X_test)
-        right = named_right(Z_train, y_train, Z_test, y_test)
-        outcomes.append(Outcome(name, name == "DivergenceEmbedding", right, seconds))
-        panels.append(Points(Z_test, list(y_test)))
+        seconds = fit_timed(model, split.X_train)
+        is_ours = isinstance(model, DivergenceEmbedding)
+        outcomes.append(Outcome(name, is_ours, named_right(split, model), seconds))
+        panels.append(Points(model.transform(split.X_test), list(split.y_test)))
     return Chapter(
         key="shapes",
         title="Shapes",
         data=f"digits: a map of {len(X)} images in the plane; no labels",
         trouble="A straight line between two images can leave the sheet that they lie on.",
         cure="DivergenceEmbedding compares the local shape around points, not points.",
-        measure=f"{len(y_test)} new images whose 5 nearest on the map name the right digit",
+        measure=f"{len(split.y_test)} new images whose 5 nearest on the map name the right digit",
         outcomes=outcomes,
         panels=(panels[0], panels[1]),
     )

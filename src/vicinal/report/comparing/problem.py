@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,8 @@ class Problem:
         rows, labels = rows[chosen], labels[kept]
         _check_counts(codes, labels)
         folds, how = _folds(rows, codes, cv, n_repeats, seed)
-        notes += _scarce(codes, labels, cv)
+        if isinstance(cv, Integral):
+            notes += _fewer(codes, int(cv)) + _scarce(codes, labels, _possible(codes, int(cv)))
         return cls(rows, codes, len(labels), folds, how, notes)
 
 
@@ -186,7 +188,7 @@ def _folds(X: NDArray, y: NDArray, cv: Any, n_repeats: int | None, seed: int) ->
         folds = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, y)]
         return folds, f"{len(folds)} folds"
     wanted = check_count("cv", cv, 2, len(y), " (number of rows), or a way to make folds")
-    n_folds = min(wanted, int(np.bincount(y).max()))
+    n_folds = _possible(y, wanted)
     if n_repeats is None:
         n_repeats = min(_MOST_REPEATS, -(-_ENOUGH_JUDGED // len(y)))
     n_repeats = check_count("n_repeats", n_repeats, 1)
@@ -198,12 +200,23 @@ def _folds(X: NDArray, y: NDArray, cv: Any, n_repeats: int | None, seed: int) ->
     return folds, f"{n_folds} folds{times}"
 
 
-def _scarce(y: NDArray, labels: NDArray, cv: Any) -> tuple[str, ...]:
-    """What to say of classes with fewer rows than there are folds."""
-    if not isinstance(cv, int):
+def _possible(y: NDArray, wanted: int) -> int:
+    """How many folds there can be: some class has a row in each."""
+    return min(wanted, int(np.bincount(y).max()))
+
+
+def _fewer(y: NDArray, wanted: int) -> tuple[str, ...]:
+    """What to say where there are fewer folds than were asked for."""
+    n_folds = _possible(y, wanted)
+    if n_folds == wanted:
         return ()
+    return (f"{wanted} folds were asked for; {n_folds} can be made, as no class has more rows",)
+
+
+def _scarce(y: NDArray, labels: NDArray, n_folds: int) -> tuple[str, ...]:
+    """What to say of classes with fewer rows than there are folds."""
     counts = np.bincount(y)
-    few = np.flatnonzero(counts < cv)
+    few = np.flatnonzero(counts < n_folds)
     if not len(few):
         return ()
     least = few[np.argmin(counts[few])]
@@ -212,4 +225,4 @@ def _scarce(y: NDArray, labels: NDArray, cv: Any) -> tuple[str, ...]:
     said = "some folds have none of it to judge by"
     if counts[least] == 1:
         said = "when it is judged, no training row has it"
-    return (f"class {labels[least]!s}{others} has {rows}, fewer than cv={cv} folds: {said}",)
+    return (f"class {labels[least]!s}{others} has {rows}, fewer than the {n_folds} folds: {said}",)
