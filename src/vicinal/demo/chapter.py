@@ -44,8 +44,10 @@ class Split:
     @classmethod
     def of(cls, X: NDArray, y: NDArray, seed: int, feature_names: Sequence[str] = ()) -> "Split":
         """30 % to judge by; classes have the same shares on both sides."""
-        parts = train_test_split(X, y, test_size=TEST_SHARE, stratify=y, random_state=seed)
-        return cls(*parts, list(feature_names))
+        X_train, X_test, y_train, y_test = train_test_split(
+            X, y, test_size=TEST_SHARE, stratify=y, random_state=seed
+        )
+        return cls(X_train, X_test, y_train, y_test, list(feature_names))
 
 
 @dataclass(frozen=True)
