@@ -138,6 +138,10 @@ def test_what_is_wrong_is_told(labeled):
     for model in (coincidence(), CoincidenceClassifier()):
         with pytest.raises(ValueError, match="X reaches 1e\\+200, too large"):
             model.fit(da.from_array(np.where(X > 3, 1e200, X), chunks=(70, 5)), y)
+        with pytest.raises(ValueError, match=r"0 feature\(s\).* minimum of 1 is required by"):
+            model.fit(rows[:, :0], y)
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            model.fit(rows)
     with pytest.raises(ValueError, match="engine='blocked'"):
         coincidence(engine="blocked").fit(X, y)
     with (

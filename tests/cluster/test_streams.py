@@ -128,5 +128,5 @@ def test_what_is_wrong_is_told(labeled):
         density.partial_fit(da.where(rows > 3, 1e200, rows))
     with pytest.raises(ValueError, match=r"column 1.*constant|constant.*column 1"):
         LocalComponents(regularization=0.0).partial_fit(rows * np.array([1.0, 0, 1, 1, 1]))
-    with pytest.raises(ValueError, match="X has 1 rows: at least 2 are needed"):
+    with pytest.raises(ValueError, match=r"1 sample\(s\).* minimum of 2 is required by Loc"):
         LocalComponents().partial_fit(rows[:1])

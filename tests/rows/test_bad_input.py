@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rows.sources import CHUNK, named, written_parquet
 
-from vicinal import LocalComponents, NeighborhoodComponents, open_rows
+from vicinal import DivergenceNeighbors, LocalComponents, NeighborhoodComponents, open_rows
 from vicinal.rows import settling
 
 
@@ -24,6 +24,8 @@ def test_labels_that_do_not_align(nothing_is_read, labeled, tmp_path):
     rows = open_rows(tmp_path / "rows.npy")
     with pytest.raises(ValueError, match=r"y has 399 values, but .*rows\.npy' has 400 rows"):
         NeighborhoodComponents().fit(rows, y[1:])
+    with pytest.raises(ValueError, match="NeighborhoodComponents requires y to be passed"):
+        NeighborhoodComponents().fit(rows, None)
     with pytest.raises(ValueError, match="sample_weight has 7 values"):
         NeighborhoodComponents().fit(rows, y, sample_weight=np.ones(7))
     with pytest.raises(ValueError, match="y has 399 values"):
@@ -199,3 +201,19 @@ def test_no_rows_at_all(labeled):
         LocalComponents().fit(named(labeled[0][:0]))
     with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
         LocalComponents(covariance=1.0).fit(labeled[0]).score_samples(named(labeled[0][:0]))
+
+
+def test_rows_where_an_array_is_expected(labeled, tmp_path):
+    model = LocalComponents(covariance=1.0).fit(labeled[0])
+    np.save(tmp_path / "rows.npy", labeled[0])
+    with pytest.raises(TypeError, match=r"rows\.npy' is read in parts, and an array is expected"):
+        model.modes(open_rows(tmp_path / "rows.npy"))
+
+
+def test_divergences_of_more_rows_than_have_room(nothing_is_read, labeled, monkeypatch, tmp_path):
+    model = DivergenceNeighbors().fit(labeled[0])
+    monkeypatch.setattr("vicinal.divergence.limits.MOST_BYTES", 8 * 400 * 400 - 1)
+    monkeypatch.setattr("vicinal.rows.methods.blocks", None)
+    np.save(tmp_path / "rows.npy", labeled[0])
+    with pytest.raises(ValueError, match="set n_graph_neighbors, for a sparse graph"):
+        model.transform(open_rows(tmp_path / "rows.npy"))

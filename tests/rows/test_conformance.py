@@ -10,6 +10,7 @@ from sklearn.base import clone
 from vicinal import (
     CoincidenceClassifier,
     DivergenceEmbedding,
+    DivergenceNeighbors,
     LatentCoincidence,
     LocalComponents,
     ModeClustering,
@@ -93,6 +94,24 @@ def test_answers_are_those_of_the_array(source, settling_place, labeled, tmp_pat
             np.testing.assert_allclose(found, expected, rtol=1e-5, err_msg=method)
     assert classifier.score(rows, y) == plain[0].score(X, y)
     assert density.score(rows) == pytest.approx(plain[1].score(X))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("n_graph_neighbors", [None, 5])
+def test_divergences_are_those_of_the_array(
+    source, n_graph_neighbors, settling_place, labeled, tmp_path
+):
+    X = labeled[0]
+    model = DivergenceNeighbors(n_graph_neighbors=n_graph_neighbors).fit(X[:200])
+    found, expected = model.transform(SOURCES[source](X, tmp_path)), model.transform(X)
+    found = found.compute() if source == "dask_array" else found
+    assert type(found) is type(expected)
+    assert found.dtype == expected.dtype
+    if n_graph_neighbors is not None:
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.indptr, expected.indptr)
+        found, expected = found.data, expected.data
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["transform", "predict_proba"])

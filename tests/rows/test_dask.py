@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vicinal import LocalComponents, NeighborhoodComponents
+from vicinal import DivergenceNeighbors, LocalComponents, NeighborhoodComponents
 
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 
@@ -38,6 +38,22 @@ def test_answers_are_computed_when_they_are_asked_for(labeled, monkeypatch):
         assert answer.dtype == expected.dtype
         np.testing.assert_allclose(answer.compute(), expected, rtol=1e-4, atol=1e-7)
         assert answer.chunks[0][0] == 156  # blocks, not chunks
+
+
+@pytest.mark.parametrize(("n_graph_neighbors", "n_rows"), [(None, 6), (4, 125)])
+def test_blocks_have_room_for_what_is_said(labeled, monkeypatch, n_graph_neighbors, n_rows):
+    """Of each row a hundred divergences, or the five nearest, and never all of them at once."""
+    from vicinal.rows import blocks
+
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 5000)
+    X, _ = labeled
+    model = DivergenceNeighbors(n_graph_neighbors=n_graph_neighbors).fit(X[:100])
+    found = model.transform(da.from_array(X, chunks=(400, 4)))
+    assert found.shape == (400, 100)
+    assert found.chunks[0][0] == n_rows
+    rows = da.from_array(X, chunks=(50, 4))
+    with pytest.raises(ValueError, match="X has chunks of unknown sizes"):
+        model.transform(rows[rows[:, 0] > 0])
 
 
 def test_labels_in_chunks(labeled):

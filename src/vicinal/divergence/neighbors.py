@@ -37,8 +37,9 @@ from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
+from vicinal.rows.kinds import is_lazy, source_of
 from vicinal.rows.memory import Need
-from vicinal.rows.methods import learns_from_rows
+from vicinal.rows.methods import answers_in_blocks, learns_from_rows
 
 __all__ = ["METRICS", "DivergenceNeighbors", "checked_queries", "space_of"]
 
@@ -292,8 +293,6 @@ class DivergenceNeighbors(
                 among = among[:, : params["n_candidates"]]
             return self._as_output(space_of(self, points).divergences(among))
 
-    @answers_in_kind
-    @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
         """Divergences of points from the training points.
 
@@ -308,8 +307,18 @@ class DivergenceNeighbors(
         Returns
         -------
         ndarray or sparse matrix, of shape (n_queries, n_samples)
+            Of an array of Dask one of Dask, whose blocks are such.
         """
         check_is_fitted(self, "n_samples_fit_")
+        source = None if is_lazy(X) else source_of(X)
+        if source is not None and self.n_graph_neighbors_ is None:
+            check_all_pairs(len(source), self.n_samples_fit_)
+        return self._compared(X if source is None else source)
+
+    @answers_in_blocks
+    @answers_in_kind
+    @on_own_threads
+    def _compared(self, X: ArrayLike) -> NDArray | csr_matrix:
         return self._as_output(space_of(self).divergences_of(checked_queries(self, self, X)))
 
     def _checked(self, X: ArrayLike, y: Any) -> tuple[Divergences, NDArray | None]:

@@ -146,8 +146,12 @@ def labeled_there(
 
 def rows_there(model: Any, X: Any, at_least: int, reset: bool = True) -> Any:
     """Rows on the workers, as many as are needed; the number of columns is noted, or compared."""
-    if len(X) < at_least:
-        raise ValueError(f"X has {len(X)} rows: at least {at_least} are needed.")
+    for what, number, least in (("sample", len(X), at_least), ("feature", X.shape[1], 1)):
+        if number < least:  # in the words of scikit-learn, as of an array in memory
+            raise ValueError(
+                f"Found array with {number} {what}(s) (shape={tuple(X.shape)}) while a minimum of "
+                f"{least} is required by {type(model).__name__}."
+            )
     if reset:
         vars(model).pop("feature_names_in_", None)
         model.n_features_in_ = X.shape[1]

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import issparse, vstack
+from sklearn.utils import get_tags
 
 from vicinal.fitting.progress import stage
 from vicinal.neighborhood.cluster.tasks import answered, task_holding
@@ -46,6 +47,7 @@ def learns_from_rows(method: Function) -> Function:
         if source is None:
             with computing_there(self, None):
                 return method(self, X, *others, **named)
+        _check_labeled(self, others, named)
         _check_aligned(source, others, named)
         if stays_there(self, method.__name__, source):
             with computing_there(self, source):
@@ -70,8 +72,9 @@ def answers_in_blocks(method: Function) -> Function:
             return method(self, X, *others, **named)
         model = _without_names(self, source)
 
-        def answer(block: NDArray) -> NDArray:
-            return np.asarray(method(model, block, *others, **named))
+        def answer(block: NDArray) -> Any:
+            found = method(model, block, *others, **named)
+            return found if issparse(found) else np.asarray(found)
 
         if is_lazy(X):
             return _mapped(X, source, answer)
@@ -115,6 +118,13 @@ def _in_memory(
         tuple(labels_of(value, "y") for value in others),
         {name: labels_of(value, name) for name, value in named.items()},
     )
+
+
+def _check_labeled(model: Any, others: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse rows without labels where these are needed; scikit-learn would, once all are read."""
+    y = others[0] if others else named.get("y")
+    if y is None and get_tags(model).target_tags.required:
+        raise ValueError(f"{type(model).__name__} requires y to be passed: a label for every row.")
 
 
 def _check_aligned(source: RowSource, others: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -194,27 +204,41 @@ def _some(names: tuple[str, ...] | None) -> str:
 
 
 def _concatenated(
-    model: Any, what: str, source: RowSource, answer: Callable[[NDArray], NDArray]
-) -> NDArray:
+    model: Any, what: str, source: RowSource, answer: Callable[[NDArray], Any]
+) -> Any:
     """What is said about all rows."""
     found: NDArray | None = None
+    sparse: list[Any] = []
     label = f"{type(model).__name__}, {what}"
     with stage(label, n_blocks(source), getattr(model, "verbose", 0)) as tell:
         for rows, block in blocks(source):
             part = answer(block)
-            if found is None:
-                found = np.empty((len(source), *part.shape[1:]), part.dtype)
-            found[rows] = part
+            if issparse(part):
+                sparse.append(part)
+            else:
+                found = _room_for(source, part) if found is None else found
+                found[rows] = part
             tell(1)
+    if sparse:
+        return vstack(sparse, format="csr")
     return answer(np.empty(source.shape, source.dtype)) if found is None else found
 
 
-def _mapped(X: Any, source: RowSource, answer: Callable[[NDArray], NDArray]) -> Any:
-    """What will be said about the rows of an array of dask, one block after the other."""
-    rows = X.astype(source.dtype).rechunk({0: block_rows(source.shape[1]), 1: -1})
+def _room_for(source: RowSource, part: NDArray) -> NDArray:
+    """An array for what is said about all rows, which is like what is said about some."""
+    return np.empty((len(source), *part.shape[1:]), part.dtype)
+
+
+def _mapped(X: Any, source: RowSource, answer: Callable[[NDArray], Any]) -> Any:
+    """What will be said about the rows of an array of dask, one block after the other.
+
+    Where more is said about a row than it has columns, blocks are as large as that has room.
+    """
     example = answer(np.zeros((1, source.shape[1]), source.dtype))
+    n_rows = block_rows(max(source.shape[1], example.nnz if issparse(example) else example.size))
+    rows = X.astype(source.dtype).rechunk({0: n_rows, 1: -1})
     # A task of its own: a model with all its keys goes to a worker once, not with every block.
-    held, meta = task_holding(answer), np.empty((0,) * example.ndim, example.dtype)
+    held, meta = task_holding(answer), example[:0]
     if example.ndim == 1:
         return rows.map_blocks(answered, held, dtype=example.dtype, drop_axis=1, meta=meta)
     chunks = (rows.chunks[0], example.shape[1:])

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -67,6 +68,12 @@ class RowSource(ABC):
     def n_bytes(self) -> int:
         """Of all rows, once they are read."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NDArray:
+        raise TypeError(
+            f"{self.name} is read in parts, and an array is expected here: read all of it by "
+            "np.concatenate(list(rows.chunks())), where there is room."
+        )
 
     def __len__(self) -> int:
         return self.shape[0]
