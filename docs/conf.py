@@ -74,6 +74,7 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "abort_on_example_error": False,
     "remove_config_comments": True,
+    "capture_repr": ("_repr_html_",),  # not <Legend object at 0x...> of a last line
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,
@@ -136,14 +137,16 @@ def skip_scikit_learns_own(app, what, name, obj, skip, options):
     return True if routing or home.startswith("sklearn.") else skip
 
 
+PAGE = re.compile(r"`+docs/([\w/-]+)\.md`+")
 PLAIN = re.compile(r"(?<=\w)_(?![\w`])|(?<!\\)\|")
 
 
 def escape_plain_words(app, what, name, obj, options, lines):
-    """Docstrings say |x| and n_features_in_ in plain words, which mean something to Sphinx."""
+    """Docstrings say |x| and n_features_in_, which mean something to Sphinx, and name pages."""
     for i, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...", "..")):
             parts = re.split(r"(`+[^`]*`+)", line)
+            parts[1::2] = [PAGE.sub(r":doc:`/\1`", part) for part in parts[1::2]]
             parts[::2] = [PLAIN.sub(r"\\\g<0>", part) for part in parts[::2]]
             lines[i] = "".join(parts)
 

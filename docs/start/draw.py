@@ -11,7 +11,7 @@ from vicinal.neighborhood import engine
 
 HERE = Path(__file__).parent
 
-WIDTH, GAP, LEFT, RIGHT = 524, 26, 226, 232
+WIDTH, GAP, LEFT, RIGHT = 536, 28, 226, 244
 LINE, PADDING = 19, 12
 BLUE, ORANGE, GRAY = "#2f7fb5", "#e0702d", "#808a94"
 
@@ -137,7 +137,7 @@ def row(step: Step, top: int, last: bool) -> list[str]:
     if not last:
         parts += [
             arrow(f"M{2 + LEFT // 2} {bottom + 2}v{GAP - 4}"),
-            word("no", 2 + LEFT // 2 + 16, bottom + 18),
+            word("no", 2 + LEFT // 2 + 20, bottom + 19),
         ]
     return parts
 

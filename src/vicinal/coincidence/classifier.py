@@ -68,7 +68,7 @@ class CoincidenceClassifier(
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int in [1, n_features], optional
         Dimension of the maps. None: the number of features, or from 1000 features on
         that of directions in which the rows differ, where fewer.
     solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
@@ -77,9 +77,9 @@ class CoincidenceClassifier(
         Map to start from, for every class: "auto" is "rca", whose coordinates, as those of
         "lda" and "scaled", do not depend on the unit of a column; with the others, columns of large
         values count for more. All as in `LatentCoincidence`.
-    max_iter : int, default=1000
+    max_iter : int in [1, inf), default=1000
         Largest number of updates for each class.
-    tol : float, default=1e-6
+    tol : float in [0, inf), default=1e-6
         Gain in mean log-likelihood at which a class's fit has converged.
     checkpoint : path-like, optional
         File in which `fit` writes down, every few seconds, what it has found so far. A fit
@@ -125,6 +125,9 @@ class CoincidenceClassifier(
     `pair_probability` that two points are of the same class; but there is no one distance
     between two points, and hence no ``pair_distance``, ``pair_score``, ``get_metric`` or
     ``get_mahalanobis_matrix``, nor a threshold on it: these are those of `LatentCoincidence`.
+
+    It is section 3.1 of [1]_; which function computes what:
+    ``docs/equations/latent-coincidence.md``.
 
     References
     ----------

@@ -67,7 +67,7 @@ class LatentCoincidence(
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int in [1, n_features], optional
         Dimension of the map. None: the number of features, or from 1000 features on
         that of directions in which the rows differ, where fewer.
     pairs : {"auto", "impostors", "all"}, default="auto"
@@ -78,7 +78,7 @@ class LatentCoincidence(
         no point has an impostor all pairs are learned from, with a warning.
         Nearest is meant in the coordinates of `init`. "auto": whichever labels rows
         held back better, "all" without such rows.
-    n_targets : int, default=3
+    n_targets : int in [1, inf), default=3
         Nearest points of its class that a point is to coincide with.
     scale : {"auto", "shared", "local"}, default="auto"
         Whether all pairs are measured by one length, or those of every point by
@@ -99,9 +99,9 @@ class LatentCoincidence(
         "em" and "em-endpoints" (as in the paper) need many more updates, and
         their small steps can be better to stop early at. "auto": "lbfgs"; with
         rows held back and a shared scale also "em", whichever labels them better.
-    max_iter : int, default=1000
+    max_iter : int in [1, inf), default=1000
         Largest number of updates.
-    tol : float, default=1e-8
+    tol : float in [0, inf), default=1e-8
         The fit has converged when an update gains at most this much mean
         log-likelihood, or moves the parameters by at most this share of their
         norm.
@@ -112,7 +112,7 @@ class LatentCoincidence(
         helps, the start itself is kept. For pairs: hold pairs back, see after how many
         updates they are likeliest, and make as many with all pairs. "auto": where
         labels are given, not for pairs.
-    validation_fraction : float, default=0.2
+    validation_fraction : float in (0, 1), default=0.2
         Share of the rows, or pairs, held back. Rows are held back in turn, up to five
         times, until there are 1000; of more than 5000 rows some are tried only.
     engine : {"auto", "dask"}, default="auto"
@@ -214,6 +214,10 @@ class LatentCoincidence(
 
     For classes not seen in training the map can be worse than none: it has learned to
     ignore what did not matter for those it knew.
+
+    Sections of [1]_: the model and its probabilities 2.1, EM 2.2, pairs from labels and
+    local scales 3.2. Which function computes what, and what the text has wrong:
+    ``docs/equations/latent-coincidence.md``.
 
     References
     ----------

@@ -74,7 +74,7 @@ class DivergenceEmbedding(
 
     Parameters
     ----------
-    n_components : int, default=2
+    n_components : int in [1, n_samples), default=2
         Number of coordinates.
     method : {"isomap", "laplacian", "lle", "mds", "tsne", "umap"}, default="isomap"
         "isomap", "laplacian" (Laplacian eigenmaps) and "lle" embed the graph of
@@ -86,22 +86,22 @@ class DivergenceEmbedding(
     metric : {"euclidean", "precomputed"}, default="euclidean"
         "precomputed": X has distances, of all pairs of points or a sparse graph of
         neighbors, which are taken instead of divergences.
-    n_neighbors : int, "energy" or "growth", default=10
+    n_neighbors : int in [1, inf), "energy" or "growth", default=10
         Size of the neighborhoods, m. "energy": the one from 3 to 25 whose graph has
         the largest first `n_components` + 1 eigenvalues of Laplacian eigenmaps, in
         sum; of equal ones the smallest. A graph of as many components as that, the
         paper's ideal, has all the energy there is. "growth": as for
         `DivergenceNeighbors`.
-    radius : float, optional
+    radius : float in (0, inf), optional
         Neighborhoods of all points within this distance, instead.
     covariance : str, default="ridge"
         As for `DivergenceNeighbors`.
-    gamma : "auto" or float, default="auto"
+    gamma : "auto" or float in [0, inf), default="auto"
         As for `DivergenceNeighbors`.
-    n_graph_neighbors : int, optional
+    n_graph_neighbors : int in [1, n_samples), optional
         Neighbors of every point in the graph. None: 15, or for "tsne" as many as its
         perplexity needs; of a precomputed graph, all that it has. Not for "mds".
-    n_candidates : int, optional
+    n_candidates : int in [1, n_samples), optional
         Look for these among so many Euclidean neighbors only: for many points.
     use_labels : bool, default=False
         As for `DivergenceNeighbors`.
@@ -111,10 +111,10 @@ class DivergenceEmbedding(
         "separate" embeds each for itself, as if there were no others, and sets them
         side by side along the first coordinate. A precomputed graph does not tell
         the distances between its components, so that "connect" separates them.
-    scale : float, optional
+    scale : float in (0, inf), optional
         σ of the affinities exp(-divergence / σ) of "laplacian". None: a quantile of
         the graph's divergences that are not 0.
-    scale_quantile : float, default=0.5
+    scale_quantile : float in (0, 1), default=0.5
         Which one, between 0 and 1.
     lle_weights : {"distances", "coordinates"}, default="distances"
         Whether "lle" rebuilds points from their neighbors by the divergences alone,
@@ -179,6 +179,8 @@ class DivergenceEmbedding(
     `transform` gives new points the Gaussians of the training points around them.
     "isomap" extends by shortest paths, "laplacian" by Nyström's formula, "lle" by
     weights of the nearest training points, "mds" by Gower's formula.
+
+    Equations of the divergences, and of graphs and maps: ``docs/equations/divergence.md``.
 
     References
     ----------

@@ -43,6 +43,10 @@ def local_gaussians(
     covariances : ndarray of shape (n_samples, n_features, n_features)
         `DivergenceNeighbors` holds them in less room, as `gaussians_`.
 
+    Notes
+    -----
+    Equation by equation: ``docs/equations/divergence.md``.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -92,6 +96,10 @@ def pairwise(
     Returns
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
+
+    Notes
+    -----
+    Equation by equation: ``docs/equations/divergence.md``.
 
     Examples
     --------
@@ -147,6 +155,10 @@ def paired(
     Returns
     -------
     ndarray of shape (n_pairs,)
+
+    Notes
+    -----
+    Equation by equation: ``docs/equations/divergence.md``.
 
     Examples
     --------

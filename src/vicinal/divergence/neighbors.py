@@ -70,12 +70,12 @@ class DivergenceNeighbors(
 
     Parameters
     ----------
-    n_neighbors : int or "growth", default=10
+    n_neighbors : int in [1, inf) or "growth", default=10
         Size of the neighborhoods, m; all other points, with a warning, where these
         are fewer. Of equally near points those of lower position. "growth": the size
         from 3 to 25 at which balls grow fastest with the points they hold, which is
         the scale at which data look linear [2]_.
-    radius : float, optional
+    radius : float in (0, inf), optional
         Neighborhoods of all points within this distance, instead.
     divergence : {"jeffreys", "bhattacharyya", "hellinger", "jeffreys-riemann", \
 "bhattacharyya-riemann", "riemann", "euclidean"}, default="jeffreys"
@@ -96,7 +96,7 @@ class DivergenceNeighbors(
         estimated there, and add γI; "trace" is the likeliest whose inverse has trace
         1, which leaves little of the local shape, and "frank-wolfe" finds it step by
         step.
-    gamma : "auto" or float, default="auto"
+    gamma : "auto" or float in [0, inf), default="auto"
         γ. A number is in the data's squared units, or a share between 0 and 1
         ("shrunk", "shrunk-diagonal"). "auto" is relative to the data, chosen without
         labels: "ridge" is then (1 - w) C + w √(s_i s) I, with s_i the variance of the
@@ -104,12 +104,12 @@ class DivergenceNeighbors(
         shrinkage of Chen et al. [3]_ for the mean neighborhood, which is near 1 where
         m points cannot tell a shape from a ball. "shrunk" and "shrunk-diagonal" take
         the share w, all others γ = s/1000. The paper has 1e-4.
-    n_graph_neighbors : "auto", int or None, default="auto"
+    n_graph_neighbors : "auto", int in [1, n_samples) or None, default="auto"
         Sparse output: each point itself and so many of the nearest by divergence.
         None: a dense array of all, of 8 GB at most (31 000 points), or, of a
         precomputed graph, all its edges. "auto": the same up to 20 000 points; the
         15 nearest of more, with a warning.
-    n_candidates : int, optional
+    n_candidates : int in [1, n_samples), optional
         Look for these among so many Euclidean neighbors only (of 10 nearest, 100
         have 0.90 to 1.0). None: among all up to 20 000 points; of more among 100, or
         five times `n_graph_neighbors` where that is more, with a warning. Neighbors
@@ -182,6 +182,10 @@ class DivergenceNeighbors(
     worse), nor with m far too small for the dimension, where they come near
     Euclid's. "riemann" alone is for comparing shapes, not for finding classes. See
     ``benchmarks/results/divergence_accuracy.md``.
+
+    Equations of [1]_: Jeffreys (7), Bhattacharyya (8), with Riemann's (9) and (10).
+    Which function computes which, and what the text has wrong:
+    ``docs/equations/divergence.md``.
 
     References
     ----------

@@ -45,11 +45,11 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         that do not look Gaussian.
         ``LocalComponents(n_mixture="auto")``, a mixture, takes longer, and tells more clusters
         apart that are no curves (see Notes). ``covariance="local"`` can be climbed, too.
-    significance : float, default=2.5
+    significance : float in [0, inf), default=2.5
         Number of standard errors by which a cluster must rise above the saddle to the
         next one. The larger, the fewer clusters. 0: every mode of the density as it is
         fitted; in many dimensions that may be one for each row.
-    max_samples : int or None, default=5000
+    max_samples : int in [2, inf) or None, default=5000
         Number of rows, drawn at random where there are more, that the density learns from
         and that climb. All others belong to the cluster of the nearest of them. None: all
         rows; the density may take a sample of its own, and at most 5000 of its kernels climb.
@@ -121,6 +121,9 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
 
     Where the number of clusters is known, spectral clustering in the learned metric is surer
     (two lines, in the examples of `LocalComponents`).
+
+    Mean shift is that of section 7 of [1]_; which function does what:
+    ``docs/equations/local-components.md``.
 
     References
     ----------

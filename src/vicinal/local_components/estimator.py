@@ -97,14 +97,14 @@ class LocalComponents(
         Gaussians of many widths: far points stay likely, and a few of them do not
         widen the others' kernels. EM is exact, one more weight per pair. Not with a
         Gaussian part, nor with ``covariance="local"``.
-    degrees_of_freedom : float, default=3.0
+    degrees_of_freedom : float in [0.1, 1e6], default=3.0
         ν of ``kernel="student"``: the smaller, the heavier its tails.
     gaussian : {"em", "search", "auto"}, optional
         Model some directions, which need not be features, by a Gaussian. "em":
         those in which EM finds kernels as wide as the data. "search": also look
         for more of them, as long as the likelihood gains. "auto": "search" or none,
         whichever makes rows held back likelier. Needs ``covariance="full"`` or "auto".
-    n_mixture : int or "auto", default=1
+    n_mixture : int in [1, inf) or "auto", default=1
         Number of parts, each a density of its own shape: its points are the rows,
         each as far as it belongs to the part, and directions that look Gaussian are
         searched for. "auto": the number under which rows held back are likeliest,
@@ -112,13 +112,13 @@ class LocalComponents(
         Gaussian. Best for densities; `transform` then has the covariance that parts
         have in the mean. Above 20 000 rows, a sample of so many is fitted and kept.
         Needs ``covariance="full"`` and Gaussian kernels.
-    rank : int, optional
+    rank : int in [1, n_features], optional
         For ``covariance="low_rank"``. None: half the number of features.
-    smoothing : int or "auto", default="auto"
+    smoothing : int in [1, inf) or "auto", default="auto"
         For ``covariance="local"``: number of nearest neighbors, in the metric of
         the shared covariance, whose covariance a kernel begins with and is held
         to. "auto": the best of 10 to 320 for the folds of `regularization`.
-    regularization : float, tuple (ν_G, ν_L) or "auto", default="auto"
+    regularization : float in [0, inf), tuple (ν_G, ν_L) or "auto", default="auto"
         ν of the penalty (ν/2) tr Σ⁻¹ on the mean negative log-likelihood: a
         variance that is added to the kernels in every direction. 0.0: the paper's
         model. With a Gaussian part there may be two, for the global and the local
@@ -129,29 +129,29 @@ class LocalComponents(
         covariance that is given or by a rule, nothing is added or chosen. About ten
         times as long as without a choice, three to four times with thousands of rows.
         It takes any rows (see Notes).
-    contamination : float or "auto", default="auto"
+    contamination : float in (0, 0.5] or "auto", default="auto"
         What `predict` calls an outlier. A number from 0 to 0.5: that share of the
         training rows, which are likelier than new ones of their kind because
         each has a kernel. "auto": rows less likely than one in twenty of the
         training rows is under all others.
-    batch_size : int, optional
+    batch_size : int in [2, inf), optional
         Number of points whose neighborhoods an update looks at: stochastic EM.
         None: all.
-    n_neighbors : int, optional
+    n_neighbors : int in [2, inf), optional
         Number of points, drawn anew for every update, among which their
         neighbors are. None: all.
-    discount : float, default=0.6
+    discount : float in [0, 1), default=0.6
         For stochastic EM and `partial_fit`: what is left of an old covariance
         after a pass through the data.
     accelerate : bool, default=True
         Extrapolate pairs of EM steps (SQUAREM); the likelihood never falls. Not
         done beside a Gaussian part, where it could change what is found, nor
         for mixtures, local covariances, early stopping and stochastic EM.
-    max_iter : int, optional
+    max_iter : int in [1, inf), optional
         Largest number of updates. None: 500, or as many as make 20 passes over
         the data in stochastic EM. With ``covariance="local"`` that of the local
         ones; the shared one before them may take 500.
-    tol : float, default=1e-8
+    tol : float in [0, inf), default=1e-8
         The fit has converged when an update gains at most this share of the mean
         log-likelihood (where the data as a whole are white, or of 1 if that is more),
         or moves the covariance by at most this share of its norm. Stochastic EM makes
@@ -160,13 +160,13 @@ class LocalComponents(
         Hold rows back and keep the update under which they are likeliest; in
         high dimension that may be an early one. They are centers of kernels in
         the end (not with ``covariance="local"``).
-    validation_fraction : float, default=0.1
+    validation_fraction : float in (0, 1), default=0.1
         Share of the rows held back by `early_stopping`; at most 5000.
     warm_start : bool, default=False
         Start from the covariance of the previous fit, and keep the penalty that was chosen
         there (and the Gaussian directions, without another search). Not for mixtures,
         nor with ``covariance="local"`` or "auto".
-    reservoir_size : int, default=10000
+    reservoir_size : int in [2, inf), default=10000
         Points that `partial_fit` keeps as centers of kernels.
     engine : {"auto", "blocked", "fused", "tree", "adaptive", "cuda", "dask"}, default="auto"
         How sums over pairs of points are computed. "tree" looks at few pairs where
@@ -176,7 +176,7 @@ class LocalComponents(
         work where there is one; asked for by name, EM is exact up to 200 000 rows instead of
         20 000. "dask" computes on the workers of a cluster (extra ``vicinal[dask]``) whose client
         is open, and is what "auto" chooses for an array of Dask there (``docs/scale.md``).
-    tolerance : float, default=0.0
+    tolerance : float in [0, 1), default=0.0
         Relative error that "tree" may make in every density. 0: no more than
         rounding. Other engines are exact.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
@@ -303,6 +303,10 @@ class LocalComponents(
 
     `sample_weight` counts copies: weight k is the same as k rows. Only rules for the
     covariance count rows as SciPy does, by their effective number (Σw)² / Σw².
+
+    Equations of [1]_: EM (3) and (4), in batches (7); Gaussian directions by
+    proposition 1. Which function computes which, and what the text has wrong:
+    ``docs/equations/local-components.md``.
 
     References
     ----------

@@ -61,6 +61,10 @@ def log_density(
     -------
     ndarray of shape (n,)
 
+    Notes
+    -----
+    Equation by equation: ``docs/equations/local-components.md``.
+
     Examples
     --------
     >>> import numpy as np

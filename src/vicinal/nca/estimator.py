@@ -69,7 +69,7 @@ class NeighborhoodComponents(
 
     Parameters
     ----------
-    n_components : int, "auto" or None, default=None
+    n_components : int in [1, n_features], "auto" or None, default=None
         Dimension d of the projected space. "auto": the smallest whose accuracy on
         folds is within one standard error of the best, of 1, 2, 3, 5, 8, 13, ...;
         each of them costs a choice of λ. None: that of a map given as `init`, or the
@@ -85,7 +85,7 @@ class NeighborhoodComponents(
         "rca" and "lda" shrink it, too. "pca": whitened principal components of the
         columns in their own units. "identity": the first features as they are.
         "random": Gaussian entries scaled to the data.
-    n_init : int, default=1
+    n_init : int in [1, inf), default=1
         Number of fits, the first from `init` and the others from random maps of
         its size; the one with the highest objective (with early stopping: the
         best validation score) is kept. `partial_fit` has one start.
@@ -99,9 +99,9 @@ class NeighborhoodComponents(
         scaled so that 95 % of the points have 10 others in reach (a map given
         as `init` is taken as it is), a training point with nobody in reach
         counts 0, and a new one gets the class of its nearest neighbor.
-    degrees_of_freedom : float, default=3.0
+    degrees_of_freedom : float in [0.1, 1e6], default=3.0
         ν of ``kernel="student"``: the smaller, the heavier its tails.
-    background : bool or float, default=False
+    background : bool or float in (0, 1), default=False
         A Gaussian per class behind the kernels of ``kernel="compact"``, so that
         nobody is out of reach. A number between 0 and 1 is its share β of the
         class's density; True learns it, starting where the background weighs as
@@ -125,14 +125,14 @@ class NeighborhoodComponents(
         batch. "stochastic": random rows, each compared with all points.
         "auto": full up to 5000 points, random beyond; what a named `solver`
         asks for otherwise.
-    batch_size : int, optional
+    batch_size : int in [2, inf), optional
         Points in a batch. None: 2000, 3000 for "subsample", 500 for "stochastic".
     annealing : bool or {"variance", "projected", "row"}, default=False
         Find the start by fading dimensions out of a map of full rank, one after
         the other (a tenth of those left at a time where there are many): the one
         with the least variance of the data along it, the least variance after
         the map (also True), or the smallest row. The fit then goes on from there.
-    regularization : float or "auto", default="auto"
+    regularization : float in [0, inf) or "auto", default="auto"
         λ of the penalty λ Σ_ij A_ij² s_j² on the mean over points, s_j the standard
         deviation of feature j within classes, so that no units matter. "auto": λ,
         whether a start is better left as it is, and how soft neighborhoods are in
@@ -143,11 +143,11 @@ class NeighborhoodComponents(
         takes 1.5 to 9 times as long as one fit, more for tables of 200 rows or fewer
         (0.3 s). 0: classic NCA, which is also what "auto" means where an exact
         `solver` is named. In `partial_fit`, "auto" is a fixed share of the variances.
-    max_iter : int, optional
+    max_iter : int in [1, inf), optional
         Largest number of updates of the map, whatever the batch. None: 200 for
         exact solvers; for "sgd" and "adam" 150 epochs, but at least 1000 updates
         and at most 4000.
-    tol : float, default=1e-5
+    tol : float in [0, inf), default=1e-5
         An exact fit has converged when an update gains at most this much, moves
         the map by at most this share of its norm, or when the gradient promises
         no more. Batched objectives are too noisy for that: they end with their
@@ -155,25 +155,25 @@ class NeighborhoodComponents(
     early_stopping : bool or "auto", default="auto"
         Hold points back, and keep the map under which their mean objective was
         best. "auto": for batched fits.
-    validation_fraction : float, default=0.1
+    validation_fraction : float in (0, 1), default=0.1
         Share of the points held back for early stopping, at most 5000.
-    n_iter_no_change : int, optional
+    n_iter_no_change : int in [1, inf), optional
         Stop after this many checks in a row without a better validation score.
         None: 25, but Adam's schedule runs to its end.
-    validation_every : int, optional
+    validation_every : int in [1, inf), optional
         Updates between two checks. None: 1, or a fortieth of a batched fit.
     validation_metric : {"objective", "accuracy"}, default="objective"
         Score of the points held back: their mean objective, or the share that the
         rule labels right.
-    eta0 : float, optional
+    eta0 : float in (0, inf), optional
         η₀ of ``solver="sgd"``, for a map in the solver's coordinates, where the start
         has norm 10. None: a first step of 10 / t₀ of that norm.
-    t0 : float, optional
+    t0 : float in (0, inf), optional
         t₀ of ``solver="sgd"``. None: the best in short trials on the points held back
         (or on one batch), on a scale from 0.1 to 1000, then refined.
-    reservoir_size : int, default=10000
+    reservoir_size : int in [2, inf), default=10000
         Points that `partial_fit` keeps: a uniform sample of all it has seen.
-    n_neighbors : int, optional
+    n_neighbors : int in [1, inf), optional
         `predict` and `predict_proba` look at this many nearest training points
         only, found approximately (needs the extra ``vicinal[neighbors]``). None:
         at all of them, exactly.
@@ -188,7 +188,7 @@ class NeighborhoodComponents(
         work where there is one. "dask" computes on the workers of a cluster (extra
         ``vicinal[dask]``) whose client is open, and is what "auto" chooses for an array of Dask
         there: its rows stay on the workers (``docs/scale.md``).
-    tolerance : float, default=0.0
+    tolerance : float in [0, 1), default=0.0
         Relative error that "tree" may make in the sum over a point's neighbors
         of its own and of the other classes, and in p_i. 0: no more than rounding.
         Other engines are exact.
@@ -285,6 +285,10 @@ class NeighborhoodComponents(
 
     A class with a single member can never be picked by its own: such a point
     counts 0 under ``objective="accuracy"``; ``objective="log"`` refuses it.
+
+    Equations of [2]_: weights (3.1), objectives (3.3), gradient (3.5), predictions
+    (3.25), compact kernels (4.15), background (4.22). Which function computes which,
+    and what the text has wrong: ``docs/equations/nca.md``.
 
     References
     ----------

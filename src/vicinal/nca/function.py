@@ -89,6 +89,11 @@ def objective(
         Sum over the points.
     gradient : ndarray of shape (d, D)
 
+    Notes
+    -----
+    (3.3) and (3.5) of Oneață's thesis, with (4.15) for compact kernels and (4.22) for a
+    background: ``docs/equations/nca.md``.
+
     Examples
     --------
     >>> import numpy as np

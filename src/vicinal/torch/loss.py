@@ -67,6 +67,8 @@ class NeighborhoodLoss(nn.Module):
     dtype of their inputs. Gradients of gradients are not defined. Whether points are numbers is
     looked at, and a GPU waited for, once per call.
 
+    The gradient in the points is derived in ``docs/equations/nca.md``.
+
     Examples
     --------
     >>> import torch
