@@ -2,7 +2,7 @@
 
     python -m reproduce list                         # every item, and how much of it was run
     python -m reproduce run ID [--quick]             # measure what is missing, write results
-    python -m reproduce report                       # docs/results/papers.md, from all results
+    python -m reproduce report                       # docs/results/papers*.md, from all results
 
 One item, from its settings to its verdicts:
 
@@ -16,7 +16,8 @@ One item, from its settings to its verdicts:
        │
     means over seeds ──►  PAPER/expected.toml  ──►  verdicts   means.py, verdicts.py
        │
-    ITEM.csv, ITEM.md, ITEM.png, ITEM.svg, docs/results/papers.md   pages.py, report.py
+    ITEM.csv, ITEM.md, ITEM.png, ITEM.svg                      pages.py
+    docs/results/papers.md, papers-figures.md                  report.py, gallery.py
 
 A paper is a folder with a README, both TOML files and a value in the table of `papers.py`. All that
 an item brings along is a function that measures a unit and, where there is something to see, one

@@ -10,18 +10,26 @@
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 
+from reproduce.gallery import write_gallery
 from reproduce.papers import PAPERS, chosen
 from reproduce.report import standing, write_report
 from reproduce.running import run
 from vicinal.datasets import DatasetUnavailable
 
+INTERRUPTED = 130  # as shells have it
+
 
 def main(words: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     options = _parser().parse_args(words)
-    options.command(options)
+    try:
+        options.command(options)
+    except KeyboardInterrupt:
+        print("\nStopped. What was measured is kept; the same command goes on.", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
 
 
 def show_list(options: argparse.Namespace) -> None:
@@ -49,8 +57,9 @@ def run_items(options: argparse.Namespace) -> None:
 
 
 def report(options: argparse.Namespace) -> None:
-    """Write the page."""
+    """Write both pages."""
     write_report(PAPERS)
+    write_gallery(PAPERS)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument("--jobs", type=_at_least_one, default=1, help="so many units at a time")
     running.add_argument("--again", action="store_true", help="measure what is there, too")
     running.set_defaults(command=run_items)
-    commands.add_parser("report", help="docs/results/papers.md").set_defaults(command=report)
+    commands.add_parser("report", help="docs/results/papers*.md").set_defaults(command=report)
     return parser
 
 

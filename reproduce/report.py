@@ -1,6 +1,7 @@
 """docs/results/papers.md: every number and claim of every paper with its verdict, and counts."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,10 +18,23 @@ PAGE = Path(__file__).parents[1] / "docs" / "results" / "papers.md"
 
 INTRODUCTION = """\
 Written by `python -m reproduce report` from the results in `reproduce/`, which tell machine,
-versions and command. Rules of the verdicts: `reproduce/verdicts.py`. Why numbers differ: the README
-of each paper. An item has its full settings where a run with these was begun, and says how much of
-it was run; else the quick ones, whose verdicts say little about a paper's numbers.
+versions and command. Five documents are four papers: two of them are versions of one. The figures
+alone, each with what its paper says: [figures](papers-figures.md). What the papers got wrong:
+[errata](../errata.md).
+
+Verdicts follow a rule (`reproduce/verdicts.py`). A number *agrees within noise* where it is no
+farther from the printed one than twice the standard errors of both together, and the rounding of
+the print, allow; errors of fewer than five runs count as 0. Where it does not, the *ordering holds*
+if it has its place in every claim that names it; else it *differs*. A claim is an order of means:
+it holds whatever their errors. Why numbers differ: the README of each paper.
+
+Settings: *full*, run to the end; *full, in part*, where some units are still to be run; *quick*,
+where no full run was begun, whose verdicts say little about a paper's numbers; *data*, where what
+is printed describes the data and is no result.
 """
+
+# Settings of an item by how far it has come, as they are counted.
+EXTENTS = ("full", "full, in part", "quick", "data")
 
 
 class Standing(NamedTuple):
@@ -30,6 +44,19 @@ class Standing(NamedTuple):
     lines: Sequence[Line]
     n_units: int
     judged: list[Judged]
+    is_data: bool
+
+    @property
+    def extent(self) -> str:
+        """One of the `EXTENTS`."""
+        if self.is_data or self.mode == "quick":
+            return "data" if self.is_data else "quick"
+        return "full" if len(self.lines) == self.n_units else "full, in part"
+
+    @property
+    def counts(self) -> Counter[Verdict]:
+        """Of verdicts."""
+        return Counter(one.verdict for one in self.judged)
 
     @property
     def words(self) -> str:
@@ -50,7 +77,9 @@ def standing(paper: Paper, experiment: Experiment) -> Standing:
         if lines and (folder / f"{experiment.name}.md").exists():
             break
     ours = means_of(experiment, settings, measured(lines))
-    return Standing(mode, lines, len(wanted), judge(paper.expected(experiment), ours))
+    expected = paper.expected(experiment)
+    is_data = expected.get("about") == "data"
+    return Standing(mode, lines, len(wanted), judge(expected, ours), is_data)
 
 
 def write_report(papers: Sequence[Paper], page: Path = PAGE) -> None:
@@ -66,7 +95,8 @@ def _page(papers: Sequence[Paper], folder: Path) -> Iterator[str]:
     yield from _counts(found)
     for paper, standings in found.items():
         yield f"\n## {paper.title}\n"
-        yield f"[What was run, and why it differs]({_link(paper.folder / 'README.md', folder)})\n"
+        yield f"[What was run, and why it differs]({link(paper.folder / 'README.md', folder)})\n"
+        yield from _items(paper, standings)
         for experiment, one in zip(paper.experiments, standings, strict=True):
             yield from _item(paper, experiment, one, folder)
 
@@ -76,22 +106,43 @@ def _counts(found: dict[Paper, list[Standing]]) -> Iterator[str]:
     yield "| paper | settings | items | " + " | ".join(Verdict) + " |"
     yield "|---" * (3 + len(Verdict)) + "|"
     for paper, standings in found.items():
-        for mode in MODES:
-            items = [one for one in standings if one.mode == mode]
-            counts = Counter(judged.verdict for one in items for judged in one.judged)
-            numbers = " | ".join(str(counts[verdict]) for verdict in Verdict)
-            yield f"| {paper.title} | {mode} | {len(items)} | {numbers} |"
+        for extent in EXTENTS:
+            items = [one for one in standings if one.extent == extent]
+            counts = sum((one.counts for one in items), Counter())
+            if items:
+                yield f"| {paper.title} | {extent} | {len(items)} | {_numbers(counts)} |"
+
+
+def _items(paper: Paper, standings: Sequence[Standing]) -> Iterator[str]:
+    """Counts of every item, and where on the page it is."""
+    yield "| item | settings | units | " + " | ".join(Verdict) + " |"
+    yield "|---" * (3 + len(Verdict)) + "|"
+    for experiment, one in zip(paper.experiments, standings, strict=True):
+        what = f"[{experiment.what}](#{anchor(experiment.what)})"
+        extent = f"{len(one.lines)} of {one.n_units}"
+        yield f"| {what} | {one.extent} | {extent} | {_numbers(one.counts)} |"
+    yield ""
+
+
+def _numbers(counts: Counter[Verdict]) -> str:
+    return " | ".join(str(counts[verdict]) for verdict in Verdict)
+
+
+def anchor(title: str) -> str:
+    """Of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def _item(paper: Paper, experiment: Experiment, one: Standing, folder: Path) -> Iterator[str]:
     yield f"### {experiment.what}\n"
     yield f"`python -m reproduce run {paper.name}/{experiment.name}`; {one.words}.\n"
     results = results_folder(paper, one.mode)
-    yield from figure_lines(experiment, results, f"{_link(results, folder)}/")
+    yield from figure_lines(experiment, results, f"{link(results, folder)}/")
     if one.judged:
         yield from verdict_table(one.judged)
         yield ""
 
 
-def _link(path: Path, folder: Path) -> str:
+def link(path: Path, folder: Path) -> str:
+    """To a file of the repository, from a page in a folder."""
     return Path(os.path.relpath(path, folder)).as_posix()

@@ -8,9 +8,11 @@ A printed number and ours
 
 A claim is a chain such as "gauss < full < 100": names of numbers, or numbers. It holds where every
 pair of it does, neighbors or not: a < b if our mean of a is the smaller one (equal ones differ),
-a = b if both are within two standard errors of their difference. What was not measured, and
-equality of what was measured once, has no verdict. Where there is one run, our standard error is
-taken for 0: it is harder to agree.
+a = b if both are within two standard errors of their difference. Of what was not measured nothing
+can be said.
+
+Of fewer than five runs our standard error is taken for 0, so that nothing agrees because we
+measured little; whether two such means are equal is not told.
 """
 
 import itertools
@@ -27,6 +29,9 @@ from reproduce.experiment import table_of
 
 N_ERRORS = 2
 
+# An error that fewer runs tell is itself uncertain, by a third and more.
+LEAST_RUNS = 5
+
 # An error of so small a share of the mean is rounding.
 _ROUNDING = 1e-9
 
@@ -37,6 +42,7 @@ class Verdict(StrEnum):
     AGREES = "agrees within noise"
     ORDERING = "ordering holds"
     DIFFERS = "differs"
+    UNTOLD = "too few runs"
     MISSING = "not run"
 
 
@@ -90,7 +96,7 @@ def of_number(name: str, text: str, orders: Sequence[str], ours: Mapping[str, Me
     if name not in ours:
         return Verdict.MISSING
     printed = Printed.of(text)
-    noise = math.hypot(ours[name].error or 0.0, printed.error, printed.rounding)
+    noise = math.hypot(_error(ours[name]) or 0.0, printed.error, printed.rounding)
     if abs(ours[name].value - printed.value) <= N_ERRORS * noise:
         return Verdict.AGREES
     pairs = [pair for order in orders for pair in _pairs(order) if name in (pair[0], pair[2])]
@@ -102,7 +108,8 @@ def of_claim(order: str, ours: Mapping[str, Mean]) -> Verdict:
     """Of a chain of names and numbers."""
     places = [_holds(*pair, ours) for pair in _pairs(order)]
     if None in places:
-        return Verdict.MISSING
+        is_there = all(_mean(name, ours) for pair in _pairs(order) for name in pair[::2])
+        return Verdict.UNTOLD if is_there else Verdict.MISSING
     return Verdict.ORDERING if all(places) else Verdict.DIFFERS
 
 
@@ -135,9 +142,15 @@ def _holds(left: str, sign: str, right: str, ours: Mapping[str, Mean]) -> bool |
         return None
     if sign == "<":
         return a.value < b.value
-    if a.error is None and b.error is None:
+    errors = [_error(one) for one in (a, b)]
+    if errors == [None, None]:
         return None
-    return abs(a.value - b.value) <= N_ERRORS * math.hypot(a.error or 0.0, b.error or 0.0)
+    return abs(a.value - b.value) <= N_ERRORS * math.hypot(*(error or 0.0 for error in errors))
+
+
+def _error(mean: Mean) -> float | None:
+    """That of a mean of enough runs."""
+    return None if mean.n is not None and mean.n < LEAST_RUNS else mean.error
 
 
 def _mean(name: str, ours: Mapping[str, Mean]) -> Mean | None:

@@ -7,17 +7,18 @@ import numpy as np
 
 
 class Mean(NamedTuple):
-    """A mean and its standard error, where there is one."""
+    """A mean, its standard error where there is one, and of how many values, if that is known."""
 
     value: float
     error: float | None = None
+    n: int | None = None
 
     @classmethod
     def of(cls, values: Sequence[float] | np.ndarray) -> "Mean":
         """Of one value for each split."""
         values, n = np.asarray(values), len(values)
         error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else None
-        return cls(float(values.mean()), error)
+        return cls(float(values.mean()), error, n)
 
     @classmethod
     def of_shares(cls, shares: Sequence[float]) -> "Mean":

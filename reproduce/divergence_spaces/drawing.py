@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from reproduce.divergence_spaces.clusters import MEASURES, Found
 from reproduce.divergence_spaces.embeddings import LEARNERS
 from reproduce.divergence_spaces.printed import printed_numbers
+from reproduce.divergence_spaces.significance import numbers_of
 from reproduce.divergence_spaces.table import gather_divergences
 from reproduce.experiment import Measured
 
@@ -78,6 +79,10 @@ def _draw_learner(
         places - 0.15, [plain[name] for name in names], marker="_", label="plain, printed", **style
     )
     ax.plot(places - 0.15, [tuned[name] for name in names], marker="x", label="X, printed", **style)
+    ours = numbers_of("table-2-euclid", "full")
+    style = {"linestyle": "", "color": "C0", "markersize": 9, "markeredgewidth": 2}
+    plain_ours = [ours.get(name, np.nan) for name in names]
+    ax.plot(places - 0.05, plain_ours, marker="_", label="plain, best of all settings", **style)
     found = [_gathered(learner, one, all_measured) for one in sets]
     for shift, (name, label, marker) in enumerate(KINDS):
         values = [each.get(name, np.nan) for each in found]

@@ -115,6 +115,17 @@ def test_a_run_that_has_no_time_left_begins_nothing(toy):
     assert toy.seen == []
 
 
+def test_whoever_stops_a_run_is_told_that_it_can_go_on(monkeypatch, capsys):
+    def stop(*args, **wishes):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reproduce.__main__.run", stop)
+    with pytest.raises(SystemExit) as stopped:
+        main(["run", "local-components/figure-2"])
+    assert stopped.value.code == 130
+    assert "the same command goes on" in capsys.readouterr().err
+
+
 def test_some_units_only_may_be_begun(toy):
     assert not toy.run(only={"base": ["3"], "seed": ["0", "2"]})
     assert [(unit["base"], unit["seed"]) for unit in toy.seen] == [(3, 0), (3, 2)]
@@ -225,7 +236,7 @@ def test_means_are_named_by_what_is_varied():
         Measured({"seed": i, "set": name, "n": 5}, {"x": value, "points": [1]})
         for i, (name, value) in enumerate(pairs)
     ]
-    assert means(all_measured, ["set"]) == {"a/x": Mean(2.0, 1.0), "b/x": Mean(5.0, None)}
+    assert means(all_measured, ["set"]) == {"a/x": Mean(2.0, 1.0, 2), "b/x": Mean(5.0, None, 1)}
 
 
 def test_numbers_are_gathered_over_what_has_no_name():
@@ -259,6 +270,8 @@ def test_numbers_are_gathered_over_what_has_no_name():
         (Mean(0.1, 0.01), "-0.10 ± 0.03", Verdict.DIFFERS),
         (Mean(19.5), "19.09 ± 0.39", Verdict.AGREES),  # one run: the paper's noise only
         (Mean(math.nan, math.nan), "19.09", Verdict.DIFFERS),
+        (Mean(25.0, 4.0, 5), "19.09", Verdict.AGREES),
+        (Mean(25.0, 4.0, 4), "19.09", Verdict.DIFFERS),  # too few runs to tell an error
     ],
 )
 def test_numbers_agree_within_noise_and_rounding(ours, printed, verdict):
@@ -283,7 +296,10 @@ def test_a_number_may_keep_its_place():
         ("a = c < b", Verdict.ORDERING),  # within two standard errors of the difference
         ("a = b", Verdict.DIFFERS),
         ("a < nobody", Verdict.MISSING),
-        ("d = e", Verdict.MISSING),  # measured once: no error to tell by
+        ("d = e", Verdict.UNTOLD),  # measured once: no error to tell by
+        ("h = d", Verdict.UNTOLD),  # or too few times
+        ("d = nobody", Verdict.MISSING),
+        ("h = a", Verdict.DIFFERS),
         ("a = e", Verdict.ORDERING),
         ("a < d", Verdict.DIFFERS),  # a tie
         ("-0.5 < f < 0.5", Verdict.ORDERING),
@@ -294,6 +310,7 @@ def test_a_number_may_keep_its_place():
 def test_claims_are_chains(order, verdict):
     ours = {"a": Mean(1.0, 0.1), "b": Mean(2.0, 0.1), "c": Mean(1.2, 0.1)}
     ours |= {"d": Mean(1.0), "e": Mean(1.1), "f": Mean(-0.2), "g": Mean(math.nan)}
+    ours["h"] = Mean(2.0, 9.0, 4)
     assert of_claim(order, ours) == verdict
 
 
@@ -326,10 +343,52 @@ def test_the_report_counts_verdicts(toy, tmp_path, monkeypatch):
     toy.run()
     report.write_report([toy.paper], tmp_path / "page" / "papers.md")
     text = (tmp_path / "page" / "papers.md").read_text()
-    assert "| A toy | full | 1 | 1 | 2 | 0 | 0 |" in text
-    assert "| A toy | quick | 0 | 0 | 0 | 0 | 0 |" in text
+    assert "| A toy | full | 1 | 1 | 2 | 0 | 0 | 0 |" in text
+    assert "| A toy | quick" not in text
+    assert "| [Table 1, squares](#table-1-squares) | full | 6 of 6 | 1 | 2 | 0 | 0 | 0 |" in text
     assert "| `2/value` | 5.0 ± 0.1 | 5.00 ± 0.58 | agrees within noise |" in text
     assert "full settings: 6 of 6 units" in text
+
+
+def test_a_part_of_a_full_run_and_what_is_no_result_are_counted_apart(toy, tmp_path):
+    toy.run(only={"base": ["3"]})
+    report.write_report([toy.paper], tmp_path / "papers.md")
+    text = (tmp_path / "papers.md").read_text()
+    assert "| A toy | full, in part | 1 | 0 | 1 | 0 | 0 | 2 |" in text
+    assert "| A toy | full |" not in text
+    (tmp_path / "expected.toml").write_text('[squares]\nabout = "data"\n' + EXPECTED)
+    report.write_report([toy.paper], tmp_path / "papers.md")
+    assert "| A toy | data | 1 | 0 | 1 | 0 | 0 | 2 |" in (tmp_path / "papers.md").read_text()
+
+
+def test_headings_of_the_report_are_its_marks():
+    titles = [item.what for paper in PAPERS for item in paper.experiments]
+    assert len({report.anchor(title) for title in titles}) == len(titles)
+    assert report.anchor("Figure 3.2, Euclid's start") == "figure-32-euclids-start"
+
+
+def test_the_gallery_has_figures_with_what_the_paper_says(toy, tmp_path):
+    from matplotlib.figure import Figure
+
+    from reproduce.gallery import write_gallery
+
+    def draw(all_measured):
+        figure = Figure()
+        figure.subplots().plot([found["value"] for _, found in all_measured])
+        return figure
+
+    item = Experiment("squares", "Figure 1", toy.measure, draw, "What it shows.")
+    running.run(toy.paper, item, "full")
+    paper = Paper("toy", "A toy", (item,))
+    write_gallery([paper], tmp_path / "figures.md")
+    text = (tmp_path / "figures.md").read_text()
+    assert "### Figure 1\n\n![squares](results/full/squares.png)\n\nWhat it shows." in text
+    claim = "| larger numbers have larger squares | `2/value < 3/value < 100`: 5.00 ± 0.58, 10.00"
+    assert claim in text
+    assert "2 printed numbers are judged, too. [All of it](papers.md#figure-1)" in text
+    toy.path.with_suffix(".png").unlink()
+    write_gallery([paper], tmp_path / "figures.md")
+    assert "Figure 1" not in (tmp_path / "figures.md").read_text()
 
 
 def test_the_report_says_where_only_a_quick_run_was_made(toy):
@@ -428,7 +487,8 @@ def test_every_item_has_settings_and_expectations_that_fit_them(paper, item):
     assert {name.rpartition("/")[0] for name in named} <= words
     found = means_of(item, paper.settings(item, "quick"), quick_results(paper, item))
     assert {_last(name) for name in named} <= {_last(name) for name in found}
-    assert set(expected) <= {"numbers", "claims"}
+    assert set(expected) <= {"numbers", "claims", "about"}
+    assert expected.get("about", "data") == "data"
 
 
 def _last(name):
