@@ -127,6 +127,12 @@ MODULES = ("coincidence", "datasets", "divergence", "local_components", "metrics
 MODULES += ("rows", "saving", "torch")
 
 
+def test_modules_of_the_reference_are_found_without_an_import_of_their_own():
+    import vicinal
+
+    assert set(MODULES) - set(vicinal.__all__) == {"torch"}  # that needs an extra
+
+
 def public_names():
     """Where a name is documented: at the top where it is there, else in its module."""
     import vicinal

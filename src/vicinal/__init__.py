@@ -8,7 +8,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vicinal import coincidence, datasets, divergence, local_components, metrics, nca, saving
+    from vicinal import (
+        coincidence,
+        datasets,
+        divergence,
+        local_components,
+        metrics,
+        nca,
+        report,
+        rows,
+        saving,
+    )
     from vicinal.coincidence import CoincidenceClassifier, LatentCoincidence
     from vicinal.divergence import DivergenceEmbedding, DivergenceNeighbors
     from vicinal.local_components import LocalComponents, ModeClustering
@@ -37,6 +47,8 @@ __all__ = [
     "metrics",
     "nca",
     "open_rows",
+    "report",
+    "rows",
     "sample_pairs",
     "save",
     "saving",
@@ -59,6 +71,8 @@ _HOMES = {
     "metrics": "vicinal.metrics",
     "nca": "vicinal.nca",
     "open_rows": "vicinal.rows",
+    "report": "vicinal.report",
+    "rows": "vicinal.rows",
     "sample_pairs": "vicinal.sampling",
     "save": "vicinal.saving",
     "saving": "vicinal.saving",

@@ -41,7 +41,7 @@ def facts_in_words(model: BaseEstimator, leave_out: Collection[str] = ()) -> dic
     ----------
     model : estimator
         One of vicinal's.
-    leave_out : collection of str
+    leave_out : collection of str, default=()
         Labels of facts that the caller tells in its own way.
 
     Returns

@@ -28,7 +28,7 @@ def check_target(path: str | os.PathLike[str], what: str = "the result") -> None
     Parameters
     ----------
     path : path-like
-    what : str
+    what : str, default="the result"
         What is to be written, for the message.
     """
     path = Path(path)

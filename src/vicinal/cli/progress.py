@@ -30,7 +30,7 @@ def progress_of_fits(
     Parameters
     ----------
     interrupts : Interrupts
-    first : str
+    first : str, default="Preparing"
         What is done before any update.
     quiet : bool, default=False
         Show nothing.

@@ -77,7 +77,7 @@ def show_table(
     headings : sequence of str
     rows : sequence of sequences of str
     title, caption : str
-    right : sequence of str
+    right : sequence of str, default=()
         Headings of columns of numbers.
     tight : bool, default=False
         Whether columns stand close together, to fit into 80 characters.

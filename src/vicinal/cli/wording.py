@@ -20,7 +20,7 @@ def printable(text: str, keep: str = "") -> str:
     Parameters
     ----------
     text : str
-    keep : str
+    keep : str, default=""
         Characters that may do what they do: line breaks, tabs.
 
     Returns

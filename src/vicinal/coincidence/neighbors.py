@@ -89,7 +89,7 @@ def labeled_pairs(
     kind : {"impostors", "all"}
         What does not coincide: points of other classes nearer than the last
         target, points without any left out; or the k nearest of other classes.
-    tell : callable
+    tell : callable, optional
         Is told of anchors that were looked at.
     """
     targets = _nearest_of(points, n_targets, tell, of_own_class=True)

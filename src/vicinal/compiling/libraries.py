@@ -23,7 +23,7 @@ def importing(library: str, extra: str, who: str, otherwise: str = "") -> Iterat
         Which of our extras installs it.
     who : str
         What the user asked for that needs it.
-    otherwise : str
+    otherwise : str, default=""
         What to ask for instead.
     """
     if library in _COMPILED_ONLY and is_disabled():

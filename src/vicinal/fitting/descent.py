@@ -7,7 +7,7 @@ recorded, and a solver goes on from it by being told all of it again.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,7 +146,7 @@ class ScipySolver:
     name: str
     options: dict[str, Any] = field(default_factory=dict)
     records: bool = False
-    draws: Draws | None = None
+    draws: ClassVar[Draws | None] = None  # every evaluation is of the same points
 
     def recording(self) -> "ScipySolver":
         """One whose states have all evaluations."""

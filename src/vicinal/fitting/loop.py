@@ -90,8 +90,8 @@ def run(
     validation : Validation, optional
     scheduled : bool, default=False
         The solver plans for `max_iter` updates: making them all is its proper end.
-    callbacks : sequence of Callback
-    name : str
+    callbacks : sequence of Callback, default=()
+    name : str, default="The fit"
         For warnings and progress.
     verbose : int, default=0
         1: show a line of progress.

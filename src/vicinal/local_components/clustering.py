@@ -186,8 +186,8 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : None
-            Ignored; there for pipelines.
+        y : Ignored
+            Not used; there for pipelines.
         sample_weight : array-like of shape (n_samples,), optional
             Weight k counts as k copies of the row. Rows of weight 0 are labeled, no more.
 

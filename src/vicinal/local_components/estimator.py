@@ -429,8 +429,8 @@ class LocalComponents(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : None
-            Ignored; there for pipelines.
+        y : Ignored
+            Not used; there for pipelines.
         sample_weight : array-like of shape (n_samples,), optional
             Weight k counts as k copies of the row.
 
@@ -470,8 +470,8 @@ class LocalComponents(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : None
-            Ignored.
+        y : Ignored
+            Not used.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -557,8 +557,8 @@ class LocalComponents(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : None
-            Ignored.
+        y : Ignored
+            Not used.
 
         Returns
         -------

@@ -68,7 +68,7 @@ def given_shape(covariance: Any, d: int, law: Law = GAUSSIAN) -> KernelShape:
     covariance : float, array-like of shape (d,) or (d, d)
     d : int
         Number of features.
-    law : Law
+    law : Law, default=GAUSSIAN
         Of the kernels.
     """
     try:

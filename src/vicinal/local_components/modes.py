@@ -149,7 +149,7 @@ def find_modes(
         density as it is counts; else kernels are as wide as gradients need them.
     rng : numpy.random.Generator
         For a sample of many kernels.
-    verbose : int
+    verbose : int, default=0
     """
     density = density.merged(_MOST_KERNELS, rng)
     if significance > 0:

@@ -52,7 +52,7 @@ class ArrayRows(RowSource):
     Parameters
     ----------
     array : ndarray of shape (n, n_columns)
-    name : str
+    name : str, default="X"
     columns : sequence of int, optional
         Positions. None: all but that of the target.
     target : int, optional

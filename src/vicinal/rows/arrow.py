@@ -129,7 +129,7 @@ class TableRows(ArrowRows):
     Parameters
     ----------
     table : pyarrow.Table
-    name : str
+    name : str, default="X"
     columns : sequence of str, optional
         None: all but the target.
     target : str, optional
@@ -158,7 +158,7 @@ class DatasetRows(ArrowRows):
     Parameters
     ----------
     dataset : pyarrow.dataset.Dataset
-    name : str
+    name : str, default="X"
     columns : sequence of str, optional
         None: all but the target.
     target : str, optional

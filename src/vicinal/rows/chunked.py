@@ -69,7 +69,7 @@ class DaskRows(RowSource):
     Parameters
     ----------
     array : dask.array.Array of shape (n, n_columns)
-    name : str
+    name : str, default="X"
     """
 
     def __init__(self, array: Any, name: str = "X") -> None:

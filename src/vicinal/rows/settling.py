@@ -40,7 +40,7 @@ def settled(source: RowSource, limit: float | None, who: str, verbose: int = 0) 
         Bytes of memory.
     who : str
         For the line of progress.
-    verbose : int
+    verbose : int, default=0
 
     Returns
     -------

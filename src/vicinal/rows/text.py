@@ -82,7 +82,7 @@ class TextRows(ArrowRows):
     opened : callable
         Opens it, each time anew.
     name : str
-    separator : str
+    separator : str, default=","
     columns : sequence of str, optional
         None: all but the target.
     target : str, optional

@@ -27,9 +27,9 @@ class Beside:
         With all columns; its rows are not looked at.
     columns : Columns
         Of the model.
-    keep : sequence of str
+    keep : sequence of str, default=()
         As typed.
-    keep_all : bool
+    keep_all : bool, default=False
     """
 
     def __init__(

@@ -253,7 +253,7 @@ def a_page(kinds: Sequence[type] = (), like: Array = None) -> Iterator[Page | Un
 
     Parameters
     ----------
-    kinds : sequence of class
+    kinds : sequence of class, default=()
     like : array, optional
     """
     journal = _current.get()
@@ -287,7 +287,7 @@ def remembered(
     compute : callable
         Whose result depends on the data and on chance alone, and which changes nothing but random
         generators that are watched.
-    kinds : sequence of class
+    kinds : sequence of class, default=()
         That may be part of the result, beside plain values and arrays.
     like : array, optional
         Where tensors that are part of it belong.

@@ -41,7 +41,7 @@ def pack(value: Any, kinds: Sequence[type] = ()) -> list[bytes]:
     value : object
         Plain values, arrays (tensors, too, as they are on the host), tuples, lists and dicts of
         them, and instances of `kinds`.
-    kinds : sequence of class
+    kinds : sequence of class, default=()
         Dataclasses, named tuples and enumerations.
 
     Returns
@@ -61,7 +61,7 @@ def unpack(data: Any, kinds: Sequence[type] = (), like: Array = None) -> Any:
     Parameters
     ----------
     data : bytes, or what has them, as an array of uint8
-    kinds : sequence of class
+    kinds : sequence of class, default=()
     like : array, optional
         What were tensors are put where this one is.
     """

@@ -24,7 +24,7 @@ class Made:
     width : int or None
         Columns; None: one number for each row.
     dtype : dtype
-    after : sequence of collections of Dask
+    after : sequence of collections of Dask, default=()
         That blocks refer to, but for `living`.
     """
 

@@ -52,7 +52,7 @@ class Tasks:
     ----------
     what : str
         For the names of tasks, which users see on a dashboard.
-    after : sequence of collections of Dask
+    after : sequence of collections of Dask, default=()
         That tasks refer to.
     homes : sequence of Home or None, optional
         Where each task is to run. None: anywhere, for itself.

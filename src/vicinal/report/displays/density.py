@@ -66,7 +66,7 @@ class DensityDisplay(BaseDisplay):
         None: axes have no unit, and the same one.
     value_name : str, default="log-density"
     title : str, optional
-    notes : sequence of str
+    notes : sequence of str, default=()
         To be said below the picture.
 
     Attributes

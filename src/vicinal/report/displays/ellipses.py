@@ -43,7 +43,7 @@ class LocalEllipsesDisplay(BaseDisplay):
     axis_names : sequence of str, optional
         None: axes have no unit.
     title : str, optional
-    notes : sequence of str
+    notes : sequence of str, default=()
         To be said below the picture.
 
     Attributes

@@ -71,7 +71,7 @@ def write_report(
         What the rows are.
     command : str, optional
         A command line that repeats the work, to be shown beside the Python code.
-    extras : sequence of vicinal.report.page.parts.Section
+    extras : sequence of vicinal.report.page.parts.Section, default=()
         Further sections, to come first.
 
     Examples

@@ -47,10 +47,10 @@ def compose(
     subject : Subject
     test : tuple of X and y, optional
         Rows the model has not seen, to judge it by.
-    cv : int, "auto" or None
+    cv : int, "auto" or None, default="auto"
         Folds to judge a model by that learned from labels.
     title, data_name, command : str, optional
-    extras : sequence of Section
+    extras : sequence of Section, default=()
         To come first.
 
     Returns

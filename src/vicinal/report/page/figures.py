@@ -52,7 +52,7 @@ def svg_picture(
     key : str
         A name that no other picture of the page has.
     caption : str, optional
-    size : tuple of float
+    size : tuple of float, default=(5.4, 3.5)
         Width and height in inches.
 
     Returns

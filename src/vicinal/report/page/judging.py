@@ -99,9 +99,12 @@ def judge_between(
 
     Parameters
     ----------
-    train, test : list of Stage
-    y, y_test : ndarray of int
-        Classes, by the same numbers in both.
+    train : list of Stage
+    y : ndarray of int
+        Classes of the training rows.
+    test : list of Stage
+    y_test : ndarray of int
+        Classes of the test rows, by the same numbers.
     n_neighbors : int
 
     Returns

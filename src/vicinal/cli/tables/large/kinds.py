@@ -129,7 +129,7 @@ class LargeArray(LargeTable):
     Parameters
     ----------
     place : Place
-    suffix : str
+    suffix : str, default=".npy"
         How it is opened.
     """
 

@@ -37,7 +37,7 @@ class LargeTable(ABC):
     frame : polars.DataFrame
         Its columns, without rows.
     n_rows : int
-    is_named : bool
+    is_named : bool, default=True
         Whether columns have names of their own.
     """
 
