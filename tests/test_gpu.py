@@ -239,6 +239,7 @@ def test_divergences_of_tensors(digits):
 )
 def test_tensors_in_tensors_out(digits):
     X, y = digits
+    torch.manual_seed(0)
     X_there, y_there = torch.tensor(X, device="cuda"), torch.tensor(y, device="cuda")
     with sklearn.config_context(array_api_dispatch=True):
         model = NeighborhoodComponents(2, random_state=0, max_iter=20, tol=1e-3)
@@ -326,6 +327,7 @@ def test_loss_and_its_gradient(kind):
 
 
 def test_a_loss_of_many_rows_needs_memory_for_rows_only():
+    torch.manual_seed(0)
     n, d = 100_000, 16
     points = torch.randn((n, d), device="cuda", requires_grad=True)
     labels = torch.randint(0, 100, (n,), device="cuda")

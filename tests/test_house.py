@@ -4,6 +4,8 @@ import ast
 from itertools import pairwise
 from pathlib import Path
 
+from sklearn.base import BaseEstimator
+
 import vicinal
 
 ROOT = Path(vicinal.__file__).parent
@@ -136,3 +138,19 @@ def test_laws_are_asked_not_compared():
 def test_floors_are_listed_once():
     names = sorted(name for floor in FLOORS for name in floor)
     assert all(one != other for one, other in pairwise(names))
+
+
+def with_scikit_learns_checks():
+    """Classes of whose instances a test makes `check_estimator`'s checks."""
+    for path in Path(__file__).parent.rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "parametrize_with_checks":
+                made = [call for call in ast.walk(node.args[0]) if isinstance(call, ast.Call)]
+                yield from (ast.unparse(call.func) for call in made)
+
+
+def test_scikit_learn_checks_every_public_estimator():
+    public = [getattr(vicinal, name) for name in vicinal.__all__]
+    estimators = [a for a in public if isinstance(a, type) and issubclass(a, BaseEstimator)]
+    assert len(estimators) >= 7
+    assert {a.__name__ for a in estimators} <= set(with_scikit_learns_checks())

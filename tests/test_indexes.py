@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:builtin type:DeprecationWarning"
 
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
-MANY, MANY_Y = RNG.normal(size=(4000, 20)), RNG.integers(0, 2, 4000)
+MANY = RNG.normal(size=(4000, 20))
 MODELS = {
     "nca": NeighborhoodComponents(2),
     "coincidence": LatentCoincidence(3, random_state=0),

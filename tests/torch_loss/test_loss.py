@@ -192,6 +192,7 @@ def test_nobody_in_reach_is_a_loss_without_a_gradient():
 
 
 def test_points_far_apart_or_all_alike_are_no_nan():
+    torch.manual_seed(0)
     y = torch.arange(6) % 2
     for Z in (1e6 * torch.randn(6, 2), torch.zeros(6, 2)):
         Z = Z.double().requires_grad_()
@@ -325,6 +326,7 @@ def test_labels_may_be_any_integers(integers):
 
 
 def test_under_autocast():
+    torch.manual_seed(0)
     layer, X, y = torch.nn.Linear(3, 2), torch.randn(20, 3), torch.arange(20) % 2
     with torch.autocast("cpu", dtype=torch.bfloat16):
         Z = layer(X)
@@ -398,6 +400,7 @@ MEMORY = """
 import resource, torch
 from vicinal.torch import NeighborhoodLoss
 n = 20_000
+torch.manual_seed(0)
 Z, y = torch.randn(n, 8).requires_grad_(), torch.arange(n) % 10
 loss = NeighborhoodLoss(engine="fused")
 loss(Z[:1000], y[:1000]).backward()

@@ -138,6 +138,7 @@ def test_text_follows_the_style_of_matplotlib(display):
         figure = display.plot(ax=ax).figure_
         texts = all_texts(figure)
     cells = getattr(display, "text_", []) if isinstance(display, MetricDisplay) else []
+    assert len(texts) > len(cells)
     for text in texts:
         if text not in cells:  # these stand on a ground of their own
             assert to_rgba(text.get_color())[:3] == to_rgba("#abcdef")[:3], text

@@ -62,6 +62,7 @@ def test_names_do_not_overlap(n_classes):
     display = plot(embedding, np.arange(len(embedding)) % n_classes)
     display.figure_.draw_without_rendering()
     boxes = [Text.get_window_extent(text) for text in display.names_]  # without lines
+    assert len(boxes) == n_classes
     frame = display.ax_.get_window_extent().padded(1)
     for i, box in enumerate(boxes):
         assert frame.containsx(box.x0)
@@ -275,6 +276,7 @@ def test_names_do_not_cover_queries():
     display = plot(embedding, labels, class_names=["amid"], queries=[center])
     display.figure_.draw_without_rendering()
     star = display.ax_.transData.transform(center)
+    assert sorted(texts(display)) == ["amid", "query"]
     for name in display.names_:
         assert not Text.get_window_extent(name).contains(*star)
 

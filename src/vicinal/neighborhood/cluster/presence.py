@@ -90,4 +90,5 @@ def check_cluster() -> None:
     """Refuse to compute on a cluster that is not there."""
     needed("dask.array")
     if not has_cluster():
+        needed("distributed")  # or nobody can start what the message asks for
         raise ValueError(NO_CLUSTER)
