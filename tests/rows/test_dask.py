@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from vicinal import DivergenceNeighbors, LocalComponents, NeighborhoodComponents
+from vicinal import (
+    CoincidenceClassifier,
+    DivergenceNeighbors,
+    LocalComponents,
+    NeighborhoodComponents,
+)
 
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 
@@ -66,6 +71,26 @@ def test_labels_in_chunks(labeled):
     assert model.score(chunked, labels) == model.score(X, y)
     with pytest.raises(ValueError, match=r"y has shape \(400, 2\)"):
         model.fit(chunked, da.zeros((400, 2)))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scores_are_of_answers_where_rows_are(labeled, monkeypatch):
+    """No chunk of the rows is asked for here."""
+    from vicinal.rows.chunked import DaskRows
+
+    X, y = labeled
+    models = (
+        NeighborhoodComponents(2, regularization=0.1).fit(X, y),
+        CoincidenceClassifier(2, max_iter=3).fit(X, y),
+        LocalComponents(covariance=1.0).fit(X),
+    )
+    monkeypatch.setattr(DaskRows, "chunks", None)
+    rows, labels = da.from_array(X, chunks=(90, 3)), da.from_array(y, chunks=77)
+    for model in models:
+        assert model.score(rows, labels) == pytest.approx(model.score(X, y), rel=1e-5)
+    for model in models[:2]:
+        with pytest.raises(ValueError, match="y has 399 values, but X has 400 rows"):
+            model.score(rows, labels[1:])
 
 
 def test_other_kinds_of_labels(labeled):

@@ -42,7 +42,7 @@ from vicinal.neighborhood.pair_list import PairList
 from vicinal.neighborhood.threads import on_own_threads
 from vicinal.representation import RepresentationMixin
 from vicinal.rows.memory import Need
-from vicinal.rows.methods import answers_in_blocks, learns_from_rows
+from vicinal.rows.methods import answers_in_blocks, learns_from_rows, scores_rows
 from vicinal.state import SavedStateMixin
 
 __all__ = ["CoincidenceClassifier"]
@@ -285,6 +285,8 @@ class CoincidenceClassifier(
         check_choice("init", self.init, STARTS)
         check_count("max_iter", self.max_iter, 1)
         check_nonnegative("tol", self.tol)
+
+    score = scores_rows(ClassifierMixin.score)
 
     @answers_in_blocks
     @answers_in_kind

@@ -93,7 +93,8 @@ def scores_rows(method: Function) -> Function:
         others, named = _in_memory(others, named)
         if source is not None:
             _check_aligned(source, others, named)
-        return method(self, X if source is None else source, *others, **named)
+        is_here = source is not None and not is_lazy(X)  # else answers are computed where rows are
+        return method(self, source if is_here else X, *others, **named)
 
     return scores  # type: ignore[return-value]
 
