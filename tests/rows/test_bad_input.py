@@ -5,6 +5,7 @@ import pytest
 from rows.sources import CHUNK, named, written_parquet
 
 from vicinal import DivergenceNeighbors, LocalComponents, NeighborhoodComponents, open_rows
+from vicinal.report import compare
 from vicinal.rows import settling
 
 
@@ -206,8 +207,19 @@ def test_no_rows_at_all(labeled):
 def test_rows_where_an_array_is_expected(labeled, tmp_path):
     model = LocalComponents(covariance=1.0).fit(labeled[0])
     np.save(tmp_path / "rows.npy", labeled[0])
-    with pytest.raises(TypeError, match=r"rows\.npy' is read in parts, and an array is expected"):
-        model.modes(open_rows(tmp_path / "rows.npy"))
+    for ask in (model.modes, lambda rows: compare(rows, labeled[1])):
+        with pytest.raises(TypeError, match=r"rows\.npy' is read in parts, and an array is expect"):
+            ask(open_rows(tmp_path / "rows.npy"))
+
+
+def test_a_path_is_to_be_opened(labeled, tmp_path):
+    np.save(tmp_path / "rows.npy", labeled[0])
+    model = LocalComponents(covariance=1.0).fit(labeled[0])
+    told = r"X is a path, .*rows\.npy': open it by vicinal\.open_rows"
+    for method in (model.fit, model.score_samples, LocalComponents().partial_fit):
+        for path in (tmp_path / "rows.npy", str(tmp_path / "rows.npy")):
+            with pytest.raises(TypeError, match=told):
+                method(path)
 
 
 def test_divergences_of_more_rows_than_have_room(nothing_is_read, labeled, monkeypatch, tmp_path):

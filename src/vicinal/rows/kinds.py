@@ -1,5 +1,6 @@
 """What can be passed as X beside arrays in memory: one value per kind."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -58,7 +59,9 @@ _is_dask = _of("dask", "Array", "Series")
 
 
 def source_of(X: Any) -> RowSource | None:
-    """Where the rows of X come from; None for arrays in memory, and for all that is no array."""
+    """Where the rows of X come from; None for arrays in memory. Paths are refused."""
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(f"X is a path, {os.fspath(X)!r}: open it by vicinal.open_rows.")
     for kind in KINDS:
         if kind.is_one(X):
             return kind.rows(X)

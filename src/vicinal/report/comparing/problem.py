@@ -103,7 +103,8 @@ class Problem:
 
 def _checked_rows(X: ArrayLike) -> NDArray:
     """Numbers, all of them there."""
-    names = [str(name) for name in getattr(X, "columns", ())]
+    named = getattr(X, "columns", None)
+    names = [] if named is None else [str(name) for name in named]
     try:
         rows = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4)
     except (TypeError, ValueError) as error:
