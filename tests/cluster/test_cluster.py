@@ -35,6 +35,7 @@ from vicinal.nca.training_set import TrainingSet  # noqa: E402
 from vicinal.neighborhood import Workload, choose_engine, law_named  # noqa: E402
 from vicinal.neighborhood.cluster import sharing  # noqa: E402
 from vicinal.neighborhood.cluster.presence import asks_workers  # noqa: E402
+from vicinal.neighborhood.cluster.running import Tasks  # noqa: E402
 
 # Sockets of processes that were killed are left to the garbage collector.
 pytestmark = [
@@ -363,6 +364,39 @@ def test_a_worker_that_is_killed(client, labeled, recipe, kind, monkeypatch):
     assert killed
     assert len(calls) > 4
     assert_array_equal(model.components_, expected.components_)
+    client.wait_for_workers(2, timeout=60)
+
+
+WITHOUT_CLASSES = {
+    "density": lambda X: density(max_iter=4).fit(X).covariance_,
+    "density, batches": lambda X: density(batch_size=300, max_iter=4).fit(X).covariance_,
+    "divergences": lambda X: DivergenceNeighbors(engine="dask").fit_transform(X[:600]),
+    "graph": lambda X: (
+        DivergenceNeighbors(n_graph_neighbors=5, engine="dask").fit_transform(X[:600]).toarray()
+    ),
+}
+
+
+def density(**parameters):
+    return LocalComponents(regularization=0.01, engine="dask", random_state=0, **parameters)
+
+
+@pytest.mark.parametrize("kind", WITHOUT_CLASSES)
+def test_a_worker_that_is_killed_with_what_was_sent_to_it(client, labeled, kind, monkeypatch):
+    """Before a graph runs that needs keys, or Gaussians, which were on it."""
+    monkeypatch.setattr("vicinal.divergence.engines.FEW_PAIRS", 10_000)
+    expected = WITHOUT_CLASSES[kind](labeled[0])
+    computed, calls = Tasks._computed, []
+
+    def kills(self, keys):
+        calls.append(None)
+        if len(calls) == 1:
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        return computed(self, keys)
+
+    monkeypatch.setattr(Tasks, "_computed", kills)
+    assert_array_equal(WITHOUT_CLASSES[kind](labeled[0]), expected)
+    assert calls
     client.wait_for_workers(2, timeout=60)
 
 
