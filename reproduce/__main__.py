@@ -17,6 +17,7 @@ from reproduce.gallery import write_gallery
 from reproduce.papers import PAPERS, chosen
 from reproduce.report import standing, write_report
 from reproduce.running import run
+from vicinal.cli.streams import abandon
 from vicinal.datasets import DatasetUnavailable
 
 INTERRUPTED = 130  # as shells have it
@@ -27,6 +28,9 @@ def main(words: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(words)
     try:
         options.command(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output has left, with what it wanted
+        abandon(sys.stdout)
     except KeyboardInterrupt:
         print("\nStopped. What was measured is kept; the same command goes on.", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None

@@ -2,7 +2,11 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -80,14 +84,10 @@ def test_units_are_all_combinations_and_seeds_change_last():
 
 
 def of_a_process(unit):
-    import os
-
     return {"value": unit["base"], "process": os.getpid()}
 
 
 def test_units_are_shared_out_among_processes(toy):
-    import os
-
     item = Experiment("squares", "Table 1, squares", of_a_process)
     assert running.run(toy.paper, item, "full", jobs=2)
     lines = Lines(toy.path).of(units(toy.paper.settings(item, "full")))
@@ -405,6 +405,16 @@ def test_a_data_set_that_is_not_here_is_named(toy, monkeypatch):
     item = Experiment("squares", "", toy.measure, needs=("usps",))
     with pytest.raises(running.datasets.DatasetUnavailable, match=r"usps.*VICINAL_DATA"):
         running.run(toy.paper, item, "quick")
+
+
+def test_a_reader_of_the_list_may_leave_before_its_end():
+    root = Path(__file__).parents[2]
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "reproduce", "list"]
+    with open(writer, "wb") as closed:
+        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, cwd=root, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_command_line_lists_every_item_and_refuses_others(capsys):
