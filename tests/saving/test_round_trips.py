@@ -18,7 +18,7 @@ from saving.cases import (
     nca,
 )
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -35,6 +35,9 @@ from vicinal import (
 from vicinal.saving.trusted import TRUSTED
 
 pytest.importorskip("skops")
+
+PUBLIC = [getattr(vicinal, name) for name in vicinal.__all__]
+ESTIMATORS = [each for each in PUBLIC if isinstance(each, type) and issubclass(each, BaseEstimator)]
 
 
 @pytest.fixture
@@ -55,6 +58,16 @@ def test_all_of_a_model_comes_back(name, round_trip):
     if hasattr(model, "n_features_in_"):
         assert_same(answers(model), answers(again))
     clone(again)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_parameter_that_a_file_does_not_know_has_its_default(kind):
+    """It came with a later version than the one that wrote the file."""
+    defaults, state = kind().get_params(deep=False), kind().__getstate__()
+    for name in defaults:
+        again = kind.__new__(kind)
+        again.__setstate__({key: value for key, value in state.items() if key != name})
+        assert again.get_params(deep=False) == defaults
 
 
 def test_every_trusted_class_is_needed(tmp_path):

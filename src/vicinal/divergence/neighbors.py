@@ -40,6 +40,7 @@ from vicinal.representation import RepresentationMixin
 from vicinal.rows.kinds import is_lazy, source_of
 from vicinal.rows.memory import Need
 from vicinal.rows.methods import answers_in_blocks, learns_from_rows
+from vicinal.state import SavedStateMixin
 
 __all__ = ["METRICS", "DivergenceNeighbors", "checked_queries", "space_of"]
 
@@ -58,7 +59,11 @@ _FOUND = (
 
 
 class DivergenceNeighbors(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, RepresentationMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    RepresentationMixin,
+    SavedStateMixin,
+    BaseEstimator,
 ):
     """Distances between points that are divergences between the Gaussians around them.
 
