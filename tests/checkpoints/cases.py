@@ -4,10 +4,12 @@ import hashlib
 from dataclasses import fields, is_dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.datasets import load_iris, load_wine
 
 from vicinal import (
     CoincidenceClassifier,
+    DivergenceEmbedding,
     LatentCoincidence,
     LocalComponents,
     ModeClustering,
@@ -57,6 +59,11 @@ def modes():
     return lambda checkpoint: model.set_params(checkpoint=checkpoint).fit(X_IRIS[::3])
 
 
+def embedding(method, X=X_IRIS, random_state=0, **parameters):
+    model = DivergenceEmbedding(method=method, random_state=random_state, **parameters)
+    return lambda checkpoint: model.set_params(checkpoint=checkpoint).fit(X)
+
+
 # From a name to what makes a new model and returns what fits it, given a checkpoint or None.
 FITS = {
     "folds, lbfgs": lambda: nca(X_WINE, Y_WINE),
@@ -86,6 +93,11 @@ FITS = {
     "pairs, early stopping": lambda: pairs(early_stopping=True),
     "classifier": classifier,
     "modes": modes,
+    "embedding, sizes by energy": lambda: embedding("laplacian", n_neighbors="energy"),
+    "embedding, candidates": lambda: embedding("lle", n_candidates=30),
+    "embedding, t-sne": lambda: embedding(
+        "tsne", method_params={"perplexity": 8.0, "max_iter": 250}
+    ),
 }
 
 # What belongs to a process, and not to what was learned.
@@ -112,6 +124,8 @@ def _feed(found, value):
             if name not in _NOT_LEARNED:
                 found.update(str(name).encode())
                 _feed(found, value[name])
+    elif issparse(value):
+        _feed(found, [value.shape, value.data, value.indices, value.indptr])
     elif isinstance(value, list | tuple | np.ndarray):
         for part in value:
             _feed(found, part)

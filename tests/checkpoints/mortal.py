@@ -37,6 +37,28 @@ def make(folder, name):
     Path(folder, f"{ANSWER}.part").replace(Path(folder, ANSWER))
 
 
+class Killed(BaseException):
+    """Like SIGKILL: nothing more is written."""
+
+
+def killed(monkeypatch, after, fit):
+    """Let a fit in this process end after so many writings."""
+    store, n = journal.store, []
+
+    def mortal(*args):
+        if len(n) == after:
+            raise Killed
+        n.append(store(*args))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "store", mortal)
+        try:
+            fit()
+        except Killed:
+            return
+    raise AssertionError(f"the fit came to its end with {len(n)} writings")
+
+
 class CountedCalls:
     """Kills this process before one of the calls that change files."""
 

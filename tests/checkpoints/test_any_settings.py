@@ -5,12 +5,14 @@ import warnings
 import numpy as np
 import pytest
 from checkpoints.cases import X_IRIS, Y_IRIS, bits
+from checkpoints.mortal import Killed
 from effort import scaled
 
 import vicinal.files
 from tests.hostile.settings import CHOICES
 from vicinal import (
     CoincidenceClassifier,
+    DivergenceEmbedding,
     LatentCoincidence,
     LocalComponents,
     ModeClustering,
@@ -21,11 +23,9 @@ from vicinal.fitting.checkpoints import journal as journal_module
 KINDS = (
     *(NeighborhoodComponents, NeighborhoodComponents, LocalComponents, LocalComponents),
     *(LatentCoincidence, CoincidenceClassifier, ModeClustering),
+    *(DivergenceEmbedding, DivergenceEmbedding),
 )
-
-
-class Killed(BaseException):
-    """Like SIGKILL: nothing more is written."""
+WITHOUT_CLASSES = (LocalComponents, ModeClustering, DivergenceEmbedding)
 
 
 @pytest.fixture(autouse=True)
@@ -42,11 +42,10 @@ def drawn(rng):
     names = rng.choice(sorted(choices), min(len(choices), rng.integers(1, 5)), replace=False)
     chosen = {name: choices[name][rng.integers(len(choices[name]))] for name in names}
     parameters = {"random_state": 0, "max_iter": int(rng.integers(2, 20)), **chosen}
-    if kind is ModeClustering:
+    if kind in (ModeClustering, DivergenceEmbedding):
         del parameters["max_iter"]
     X = X_IRIS[::3].astype(rng.choice(["float32", "float64"]))
-    needs_classes = kind not in (LocalComponents, ModeClustering)
-    return kind, parameters, (X, Y_IRIS[::3]) if needs_classes else (X,)
+    return kind, parameters, (X,) if kind in WITHOUT_CLASSES else (X, Y_IRIS[::3])
 
 
 def dying(after):

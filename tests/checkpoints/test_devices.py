@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from checkpoints.cases import X_IRIS, Y_IRIS, bits
+from checkpoints.mortal import Killed
 
 torch = pytest.importorskip("torch")
 
@@ -24,10 +25,6 @@ from vicinal.fitting.checkpoints.storage import load  # noqa: E402
 from vicinal.neighborhood import ENGINES  # noqa: E402
 
 WHO = Identity("Nobody.fit", {}, {}, {})
-
-
-class Killed(BaseException):
-    """Like SIGKILL: nothing more is written."""
 
 
 @pytest.fixture(autouse=True)
@@ -129,15 +126,12 @@ INTERPRETED = """
 import sys, warnings
 import vicinal.fitting.checkpoints.journal as journal
 from checkpoints.cases import X_IRIS, Y_IRIS, bits
+from checkpoints.mortal import Killed
 from vicinal import NeighborhoodComponents
 
 warnings.simplefilter("ignore")
 journal.LEAST_SECONDS, journal.LARGEST_SHARE = 0.0, float("inf")
 store, n = journal.store, []
-
-
-class Killed(BaseException):
-    pass
 
 
 def mortal(*args):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from checkpoints.cases import FITS, X_IRIS, Y_IRIS, bits
+from checkpoints.mortal import killed
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -43,25 +44,6 @@ def fitted(path=None, X=X_IRIS, y=Y_IRIS, sample_weight=None, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model(path, **parameters).fit(X, y, sample_weight)
-
-
-class Killed(BaseException):
-    """Like SIGKILL: nothing more is written."""
-
-
-def killed(monkeypatch, after, fit):
-    """Let the process of a fit end after so many writings."""
-    store, n = journal_module.store, []
-
-    def mortal(*args):
-        if len(n) == after:
-            raise Killed
-        n.append(store(*args))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(journal_module, "store", mortal)
-        with pytest.raises(Killed):
-            fit()
 
 
 @pytest.mark.parametrize("name", FITS)

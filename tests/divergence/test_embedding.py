@@ -343,6 +343,7 @@ def test_new_points_out_of_reach_are_refused_by_name(curve, method):
 # ------------------------------------------------------------------- what a fitted model is made of
 
 OTHER = {
+    "checkpoint": "elsewhere",
     "n_components": 1,
     "method": "tsne",
     "divergence": "riemann",

@@ -29,6 +29,7 @@ __all__ = [
     "after_scaling",
     "check_classes",
     "check_target_given",
+    "checkpoint_of",
     "chosen_rows",
     "fit_and_judge",
     "fit_model",
@@ -62,21 +63,10 @@ class FitPlan:
         """Whether features are standardized first."""
         return self.family.starts_from_distances if self.standardize is None else self.standardize
 
-    @property
-    def checkpoint(self) -> Path | None:
-        """Where the fit writes down what it has found so far."""
-        given = self.parameters.get("checkpoint")
-        return Path(given) if isinstance(given, str) else None  # the estimator refuses all else
-
     def check_repeatable(self) -> None:
-        """Raise an error where the same command would fit to other rows, and refuse its own file.
-
-        Nor should a checkpoint take the place of standard input, or of a result.
-        """
-        if self.checkpoint is None:
-            return
-        check_file(self.checkpoint, "checkpoint", "--checkpoint")
-        if self.test_size is not None and self.seed is None:
+        """Raise an error where the same command is to go on, and would fit to other rows."""
+        is_kept = self.parameters.get("checkpoint") is not None
+        if is_kept and self.test_size is not None and self.seed is None:
             raise WrongUsage(
                 "--checkpoint with --test-size needs a --seed: the rows held out would be others "
                 "when the fit goes on"
@@ -114,6 +104,15 @@ class Fitted:
         from vicinal.pipelines import last_step
 
         return last_step(self.model)
+
+
+def checkpoint_of(parameters: dict[str, Any]) -> Path | None:
+    """Where a fit with these parameters writes its checkpoint: a place for a file, if any."""
+    given = parameters.get("checkpoint")
+    if not isinstance(given, str):  # the estimator refuses all that is no path
+        return None
+    check_file(Path(given), "checkpoint", "--checkpoint")
+    return Path(given)
 
 
 def after_scaling(estimator: "BaseEstimator") -> "Pipeline":

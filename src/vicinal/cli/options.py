@@ -10,6 +10,7 @@ from vicinal.cli.tables.locations import located
 
 __all__ = [
     "AsJson",
+    "Checkpoint",
     "Columns",
     "Data",
     "Debug",
@@ -89,6 +90,14 @@ Header = Annotated[
         help="Say whether the first line of a text holds names of columns.",
         show_default=False,
         rich_help_panel=_FILES,
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write what the fit has found so far to this file every few seconds, and go on from "
+        "there: the same command after a kill or Ctrl-C ends with the same model.",
     ),
 ]
 Target = Annotated[

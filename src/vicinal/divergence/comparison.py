@@ -8,6 +8,7 @@ shares of the pairs (`cluster.py`), and do the same with them.
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise as neighboring
 from typing import TypeVar
 
@@ -31,6 +32,7 @@ from vicinal.divergence.gaussians import LocalGaussians, Tell
 from vicinal.divergence.made import Gaussians
 from vicinal.divergence.places import choose_place
 from vicinal.divergence.ready import Ready, at_hand, common_unit
+from vicinal.fitting.checkpoints.journal import Page, Unwritten, a_page, remembered
 from vicinal.fitting.progress import stage
 from vicinal.inputs.cells import in_cells
 from vicinal.neighborhood.arrays import on_host, positions
@@ -137,7 +139,8 @@ class Comparison(PairComputer):
         with stage(self.place.told, len(first), self.verbose) as tell:
             for part in halved(slices(len(first), _PIECE_PAIRS), has_room):
                 told = in_shares(tell, part.stop - part.start)
-                values[part] = self._values_of_pairs(ready, first[part], second[part], told)
+                some = partial(self._values_of_pairs, ready, first[part], second[part], told)
+                values[part] = remembered(some)
         return values
 
     def _nearest_of_all(self, ready: Ready, k: int) -> tuple[NDArray, NDArray]:
@@ -164,14 +167,17 @@ class Comparison(PairComputer):
                 sides.append((columns, rows, block.T))
             return [(mine, *smallest(values, k, others.start)) for mine, others, values in sides]
 
-        with (
-            stage(self.place.told, len(every), self.verbose) as tell,
-            closing(self._results(compare, every)) as results,
-        ):
-            for result in results:
-                for rows, among, values in result:
-                    keep_best(found[0][rows], found[1][rows], among, values)
-                tell(1)
+        side = every[0][0].stop
+        with a_page() as page, stage(self.place.told, len(every), self.verbose) as tell:
+            n_done = _go_on(page, side, found)
+            tell(n_done)
+            with closing(self._results(compare, every[n_done:])) as results:
+                for n_more, result in enumerate(results, 1):
+                    for rows, among, values in result:
+                        keep_best(found[0][rows], found[1][rows], among, values)
+                    page.note(partial(tuple, (side, n_done + n_more, *found)))
+                    tell(1)
+            page.keep((side, len(every), *found))
         return found
 
     def _nearest_of(self, ready: Ready, k: int, among: NDArray) -> tuple[NDArray, NDArray]:
@@ -181,9 +187,8 @@ class Comparison(PairComputer):
         with stage(self.place.told, len(ready.P), self.verbose) as tell:
             for rows in self._pieces(ready, among):
                 told = in_shares(tell, len(rows))
-                nearest[rows], values[rows] = self._nearest_of_some(
-                    ready, k, rows, among[rows], told
-                )
+                some = partial(self._nearest_of_some, ready, k, rows, among[rows], told)
+                nearest[rows], values[rows] = remembered(some)
         return nearest, values
 
     def _nearest_of_some(
@@ -317,6 +322,15 @@ class Comparison(PairComputer):
     def _rows(self, P: Gaussians, others: Gaussians) -> int:
         """How many P are compared with all others at a time."""
         return max(1, min(self.side(P), _ROW_NUMBERS // max(1, len(others))))
+
+
+def _go_on(page: Page | Unwritten, side: int, found: tuple[NDArray, NDArray]) -> int:
+    """Fill in what an earlier life of the fit found, in so many tiles of the same side."""
+    known = page.result[0] if page.result is not None else page.standing
+    if known is None or known[0] != side:  # a GPU may have cut them, and is there no more
+        return 0
+    _, n_done, found[0][:], found[1][:] = known
+    return int(n_done)
 
 
 def _growth(P: Gaussians) -> float:

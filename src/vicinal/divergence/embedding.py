@@ -1,6 +1,8 @@
 """DivergenceEmbedding: the estimator."""
 
+import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal.divergence.energy import best_size, laplacian_energy
-from vicinal.divergence.graph import check_connected, pieces_of, symmetric, tell_of_pieces
+from vicinal.divergence.graph import (
+    check_connected,
+    parts_of,
+    pieces_of,
+    symmetric,
+    tell_of_pieces,
+)
 from vicinal.divergence.learners import (
     Embedded,
     Graph,
@@ -27,6 +35,7 @@ from vicinal.divergence.memory import needs_of_embedding
 from vicinal.divergence.neighbors import DivergenceNeighbors, checked_queries, space_of
 from vicinal.divergence.settings import check_settings
 from vicinal.divergence.space import Divergences, Space
+from vicinal.fitting.checkpoints import remembered
 from vicinal.fitting.support import FitSupport
 from vicinal.inputs.tensors import answers_in_kind
 from vicinal.neighborhood.threads import on_own_threads
@@ -125,6 +134,13 @@ class DivergenceEmbedding(
         As for `DivergenceNeighbors`.
     engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
         As for `DivergenceNeighbors`.
+    checkpoint : path-like, optional
+        File in which `fit` writes down, every few seconds, what it has found so far: sizes
+        of neighborhoods that were tried, neighbors in the graph, eigenvectors, t-SNE's
+        coordinates. A fit that is killed, or interrupted, and called again with the same
+        data and parameters goes on from there and finds the same embedding, to the bit;
+        t-SNE and UMAP, where they were under way, begin their own part again. The
+        checkpoint of another fit is refused. See ``docs/checkpoints.md``.
     memory_limit : int, float or str, optional
         Bytes, or words as "2GB", that `fit` may take beside `X` itself:
         what would need more is refused before any work, with what to change
@@ -223,6 +239,7 @@ class DivergenceEmbedding(
         method_params: dict[str, Any] | None = None,
         search: str = "auto",
         engine: str = "auto",
+        checkpoint: str | os.PathLike[str] | None = None,
         memory_limit: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -246,6 +263,7 @@ class DivergenceEmbedding(
         self.method_params = method_params
         self.search = search
         self.engine = engine
+        self.checkpoint = checkpoint
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -272,7 +290,14 @@ class DivergenceEmbedding(
         self._forget(*_FOUND)
         # What `transform` reads: parameters may be set to others before it is called.
         self._fitted_with = self._parameters("method")
-        rng = self._generator()
+        labels = np.asarray(y) if self.use_labels else None
+        with self._checkpointed("fit", X=points, y=labels):
+            self._learn(points, y, self._generator())
+        self._n_features_out = self.n_components
+        return self
+
+    def _learn(self, points: Divergences, y: Any, rng: np.random.Generator) -> None:
+        """Find neighborhoods, the graph, and coordinates."""
         size = self._chosen_size(points, y, rng)
         self.neighbors_ = self._neighbors(size, points).fit(points, y)
         self.n_neighbors_ = getattr(self.neighbors_, "n_neighbors_", size)
@@ -285,8 +310,6 @@ class DivergenceEmbedding(
             estimator_=found.estimator,
             reconstruction_error_=found.reconstruction_error,
         )
-        self._n_features_out = self.n_components
-        return self
 
     @learns_from_rows
     @answers_in_kind
@@ -404,7 +427,7 @@ class DivergenceEmbedding(
 
     def _embedded(self, learner: Learner, space: Space, rng: np.random.Generator) -> Embedded:
         """What the learner makes of the training points, or of each component of their graph."""
-        found = space.divergences()
+        found = self._divergences(learner, space)
         if learner.graph is not Graph.JOINED or pieces_of(found)[0] == 1:
             return learner.embed(space, found, self, rng)
         if self.disconnected == "raise":
@@ -419,6 +442,14 @@ class DivergenceEmbedding(
             return embed_pieces(learner, space, found, self, rng)
         return learner.embed(space, space.joined(found), self, rng)
 
+    def _divergences(self, learner: Learner, space: Space) -> Divergences:
+        """Divergences of the points; those in a graph are found once in all lives of a fit."""
+        if learner.graph is None or self.metric == "precomputed":
+            return space.divergences()
+        n = len(space.points)
+        parts = remembered(lambda: parts_of(space.divergences()))
+        return csr_matrix(parts, shape=(n, n))
+
     def _chosen_size(self, X: Divergences, y: Any, rng: np.random.Generator) -> int | str:
         if self.n_neighbors != "energy":
             return self.n_neighbors
@@ -430,7 +461,10 @@ class DivergenceEmbedding(
             scale = scale_of(graph, self.scale, self.scale_quantile)
             return laplacian_energy(graph, n_leading, scale, rng)
 
-        chosen, self.energies_ = best_size(energy, X.shape[0], n_leading)
+        def known(size: int) -> float:
+            return remembered(partial(energy, size))
+
+        chosen, self.energies_ = best_size(known, X.shape[0], n_leading)
         return chosen
 
     # ----------------------------------------------------------------------------- the parameters

@@ -23,6 +23,7 @@ __all__ = [
     "graph_between",
     "graph_of",
     "part_of",
+    "parts_of",
     "pieces_of",
     "rooted",
     "symmetric",
@@ -85,6 +86,11 @@ def from_edges(row: NDArray, column: NDArray, lengths: NDArray, n: int) -> csr_m
     order = np.lexsort((lengths, code))
     last = order[np.append(np.diff(code[order]) > 0, True)] if len(order) else order
     return csr_matrix((lengths[last], (row[last], column[last])), shape=(n, n))
+
+
+def parts_of(graph: csr_matrix) -> tuple[NDArray, NDArray, NDArray]:
+    """What a graph is made of, and made of again: lengths, ends, and starts of rows."""
+    return graph.data, graph.indices, graph.indptr
 
 
 def symmetric(graph: csr_matrix) -> csr_matrix:

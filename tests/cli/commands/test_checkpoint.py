@@ -1,4 +1,4 @@
-"""``vicinal fit --checkpoint``: a fit that was killed goes on."""
+"""``--checkpoint`` of ``vicinal fit`` and ``vicinal embed``: a fit that was killed goes on."""
 
 import signal
 import subprocess
@@ -113,3 +113,19 @@ def test_it_may_be_set_as_any_parameter(train, tmp_path):
     assert (tmp_path / "fit").exists()
     args = command(train, tmp_path / "m.skops", "--set", "checkpoint=5")
     refused("checkpoint=5 must be the path of a file", args=args)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_an_embedding_that_is_killed_goes_on(train, tmp_path):
+    words = ["embed", train, "-t", "kind", "--drop", "id", "-k", "7", "--seed", "3", "-o"]
+    words = [str(word) for word in words]
+    done(*words, tmp_path / "whole.csv")
+    kept = [str(tmp_path / "coordinates.csv"), "--checkpoint", str(tmp_path / "fit")]
+    assert process(2, [*words, *kept]).returncode == -signal.SIGKILL
+    assert not (tmp_path / "coordinates.csv").exists()
+    found = process(0, [*words, *kept])
+    assert found.returncode == 0, found.stderr
+    assert (tmp_path / "coordinates.csv").read_text() == (tmp_path / "whole.csv").read_text()
+    assert (tmp_path / "fit").exists()
+    refused("is of a fit with n_neighbors=7, and not", args=[*words, *kept, "-k", "8"])
+    refused("would replace", args=[*words, "x.csv", "--checkpoint", str(train)], code=2)

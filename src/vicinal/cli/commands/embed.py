@@ -9,7 +9,7 @@ import typer
 import vicinal
 from vicinal.cli import options
 from vicinal.cli.command import Command
-from vicinal.cli.fitting import after_scaling, fit_model
+from vicinal.cli.fitting import after_scaling, checkpoint_of, fit_model
 from vicinal.cli.groups import Choosing, Keeping, Reading, Speaking, Writing
 from vicinal.cli.model_files import metadata_of
 from vicinal.cli.overwriting import check_file, refuse_overwriting
@@ -80,6 +80,7 @@ def embed(
     save: _Save = None,
     standardize: _Standardize = True,
     seed: options.Seed = None,
+    checkpoint: options.Checkpoint = None,
     jobs: options.Jobs = None,
     settings: options.Settings = None,
     *,
@@ -105,10 +106,12 @@ def embed(
             "n_neighbors": ("--neighbors", neighbors),
             "random_state": ("--seed", seed),
             "n_jobs": ("--jobs", jobs),
+            "checkpoint": ("--checkpoint", None if checkpoint is None else str(checkpoint)),
         }
         parameters = merge(DivergenceEmbedding, "vicinal embed", settings or [], direct)
         destination = writing.destination(output, data)
-        refuse_overwriting({"--output": output, "--save": save}, data)
+        written = {"--output": output, "--save": save, "--checkpoint": checkpoint_of(parameters)}
+        refuse_overwriting(written, data)
         if save is not None:
             check_file(save, "model", "--save")
         table = reading.table(data)

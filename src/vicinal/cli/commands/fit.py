@@ -15,6 +15,7 @@ from vicinal.cli.fitting import (
     Fitted,
     check_classes,
     check_target_given,
+    checkpoint_of,
     fit_and_judge,
     rows_to_fit,
     save,
@@ -66,14 +67,6 @@ _TestSize = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Hold rows out, e.g. 0.2 of them, and score them."),
 ]
-_Checkpoint = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write what the fit has found so far to this file every few seconds, and go on from "
-        "there: the same command after a kill or Ctrl-C ends with the same model.",
-    ),
-]
 _Engine = Annotated[
     str | None, typer.Option(help="Choose how sums over pairs are computed.", metavar="NAME")
 ]
@@ -89,7 +82,7 @@ def fit(
     test_size: _TestSize = None,
     seed: options.Seed = None,
     engine: _Engine = None,
-    checkpoint: _Checkpoint = None,
+    checkpoint: options.Checkpoint = None,
     jobs: options.Jobs = None,
     settings: options.Settings = None,
     *,
@@ -116,8 +109,9 @@ def fit(
         parameters = merge(model.estimator, f"--model {model.value}", settings or [], direct)
         plan = FitPlan(model, parameters, standardize, test_size, seed)
         check_file(output, "model")
+        written = {"--output": output, "--checkpoint": checkpoint_of(parameters)}
+        refuse_overwriting(written, data)
         plan.check_repeatable()
-        refuse_overwriting({"--output": output, "--checkpoint": plan.checkpoint}, data)
         if sparing.is_for(data):
             plan = _plan_in_parts(plan, sparing.memory_limit)
             table = sparing.table(data, reading)

@@ -11,6 +11,7 @@ from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.learners.learner import Embedded, Graph, Learner, Settings
 from vicinal.divergence.learners.spectral import smallest_eigenpairs
 from vicinal.divergence.space import Space
+from vicinal.fitting.checkpoints import remembered
 
 __all__ = ["LLE"]
 
@@ -28,8 +29,10 @@ def _embed(
     space: Space, graph: csr_matrix, settings: Settings, rng: np.random.Generator
 ) -> Embedded:
     kind = settings.lle_weights
-    others = _weights(space, kind, space.points, _without_first(graph))
-    coordinates, error = embedded_by(others, settings.n_components, rng)
+    others = _without_first(graph)
+    weights = remembered(lambda: _weights(space, kind, space.points, others).data)
+    rebuilding = with_lengths(others, weights)
+    coordinates, error = embedded_by(rebuilding, settings.n_components, rng)
     return Embedded(coordinates, kind, reconstruction_error=error)
 
 

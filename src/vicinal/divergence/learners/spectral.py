@@ -10,6 +10,8 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, issparse
 from scipy.sparse.linalg import ArpackError, eigsh, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
+from vicinal.fitting.checkpoints import remembered
+
 __all__ = ["FACTORED_UP_TO", "largest_eigenpairs", "smallest_eigenpairs"]
 
 # Up to so many rows a dense solver is faster than an iterative one is sure.
@@ -65,7 +67,7 @@ def _eigenpairs(
     if matrix.max() == matrix.min() == 0:  # an iteration from nothing leads nowhere
         return np.zeros(k), np.eye(n, k)
     try:
-        return eigsh(matrix, k, v0=rng.uniform(-1, 1, n), **options)
+        return remembered(lambda: eigsh(matrix, k, v0=rng.uniform(-1, 1, n), **options))
     except (ArpackError, RuntimeError):  # eigenvalues too near each other, or no factors
         if n <= _DENSE_AT_LAST:  # a dense solver sees no difference
             return eigh(_dense(matrix), subset_by_index=which_ones)
@@ -79,10 +81,14 @@ def _nearly(
     n = matrix.shape[0]
     diagonal = np.abs(matrix.diagonal())
     scale = diags(1.0 / np.where(diagonal > 0, diagonal, 1.0))
-    start = np.linalg.qr(rng.uniform(-1, 1, (n, k)))[0]
-    with warnings.catch_warnings():  # its own, which do not name what to do
-        warnings.simplefilter("ignore")
-        values, vectors = lobpcg(matrix, start, M=scale, largest=largest, maxiter=_LAST_STEPS)
+
+    def iterated() -> tuple[NDArray, NDArray]:
+        start = np.linalg.qr(rng.uniform(-1, 1, (n, k)))[0]
+        with warnings.catch_warnings():  # its own, which do not name what to do
+            warnings.simplefilter("ignore")
+            return lobpcg(matrix, start, M=scale, largest=largest, maxiter=_LAST_STEPS)
+
+    values, vectors = remembered(iterated)
     left = float(np.linalg.norm(matrix @ vectors - vectors * values, axis=0).max())
     warnings.warn(
         f"eigenvectors of {n} points stopped before convergence, with residuals up to {left:.1e}: "

@@ -11,6 +11,7 @@ from vicinal.divergence.graph import with_lengths
 from vicinal.divergence.learners.learner import Embedded, Learner, Settings
 from vicinal.divergence.learners.params import check_names, further_params
 from vicinal.divergence.space import Space
+from vicinal.fitting.checkpoints import remembered
 
 __all__ = ["T_SNE"]
 
@@ -30,8 +31,15 @@ def _embed(
         **further_params(settings),
     }
     estimator = TSNE(metric="precomputed", **params)
-    estimator.fit(_relative(space.distances(graph)))
+    vars(estimator).update(remembered(lambda: _learned(estimator, space.distances(graph))))
     return Embedded(np.asarray(estimator.embedding_), estimator=estimator)
+
+
+def _learned(estimator: TSNE, distances: csr_matrix) -> dict[str, Any]:
+    """All attributes that a fit gives the estimator."""
+    before = set(vars(estimator))
+    estimator.fit(_relative(distances))
+    return {name: value for name, value in vars(estimator).items() if name not in before}
 
 
 def _perplexity(settings: Settings, n_samples: int) -> float:

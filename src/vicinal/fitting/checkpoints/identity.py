@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from vicinal.fitting.checkpoints.packing import DamagedError
@@ -113,6 +114,9 @@ def _feed(found: Any, value: Any) -> None:
         value = value.item()
     if isinstance(value, np.ndarray):
         _feed_array(found, value)
+    elif issparse(value):
+        found.update(f"{value.shape} sparse".encode())
+        _feed(found, [value.data, value.indices, value.indptr])
     elif is_chunked(value):
         found.update(f"{value.shape} {value.dtype.str} on a cluster".encode())
         _feed(found, said_of_blocks(digest, value))
