@@ -12,6 +12,7 @@ from reproduce.experiment import Experiment, Measure, Paper, Unit, units
 from reproduce.lines import Lines
 from reproduce.pages import write_results
 from vicinal import datasets
+from vicinal.files import check_target
 
 
 def results_folder(paper: Paper, mode: str) -> Path:
@@ -58,7 +59,8 @@ def run(
     check_data(experiment)
     folder = folder or results_folder(paper, mode)
     wanted = units(paper.settings(experiment, mode))
-    asked = chosen_units(wanted, only or {})
+    asked = chosen_units(wanted, only or {}, experiment.name)
+    check_folder(folder / experiment.lines_file)
     lines = Lines(folder / experiment.lines_file)
     if again:
         lines.forget(asked)
@@ -70,15 +72,18 @@ def run(
     return not lines.missing(wanted)
 
 
-def chosen_units(wanted: Sequence[Unit], only: Mapping[str, Sequence[str]]) -> list[Unit]:
+def chosen_units(
+    wanted: Sequence[Unit], only: Mapping[str, Sequence[str]], item: str
+) -> list[Unit]:
     """Those whose settings have the values that are asked for."""
     for name, values in only.items():
         if name not in wanted[0]:
-            raise SystemExit(f"only {name}=...: settings are {', '.join(wanted[0])}")
+            raise SystemExit(f"only {name}=...: settings of {item} are {', '.join(wanted[0])}")
         there = dict.fromkeys(str(unit[name]) for unit in wanted)
         if not set(values) <= set(there):
             raise SystemExit(
-                f"only {name}={','.join(values)}: no unit has that; there are {', '.join(there)}"
+                f"only {name}={','.join(values)}: no unit of {item} has that; there are "
+                f"{', '.join(there)}"
             )
     return [unit for unit in wanted if all(str(unit[name]) in only[name] for name in only)]
 
@@ -91,6 +96,15 @@ def check_data(experiment: Experiment) -> None:
             f"{experiment.name} needs the data set(s) {', '.join(missing)}: set VICINAL_DATA to "
             "their folder"
         )
+
+
+def check_folder(path: Path) -> None:
+    """End the program where lines could not be kept, before anything is measured for them."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        check_target(path, "results")
+    except OSError as error:
+        raise SystemExit(f"results cannot be kept in '{path}': {error}") from None
 
 
 def _measure(

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("reproduce", reason="reproduce/ is not here")
 
 from benchmarks.common.means import Mean
-from reproduce import report, running
+from reproduce import gallery, report, running
 from reproduce.__main__ import main
 from reproduce.experiment import (
     Experiment,
@@ -131,9 +131,9 @@ def test_some_units_only_may_be_begun(toy):
     assert [(unit["base"], unit["seed"]) for unit in toy.seen] == [(3, 0), (3, 2)]
     assert toy.run()
     assert len(toy.seen) == 6
-    with pytest.raises(SystemExit, match="only base=5: no unit has that"):
+    with pytest.raises(SystemExit, match="only base=5: no unit of squares has that"):
         toy.run(only={"base": ["5"]})
-    with pytest.raises(SystemExit, match="settings are seed, base, power"):
+    with pytest.raises(SystemExit, match="settings of squares are seed, base, power"):
         toy.run(only={"nothing": ["None"]})
 
 
@@ -223,6 +223,25 @@ def test_what_others_have_measured_does_not_begin_an_item(toy, tmp_path):
     running.run(toy.paper, second, "quick")
     standing = report.standing(toy.paper, second)
     assert standing.words.startswith("quick settings only: 1 of 1")
+
+
+def test_runs_at_the_same_time_keep_what_the_others_find(tmp_path):
+    first, second = (Lines(tmp_path / "x.jsonl") for _ in range(2))
+    for n in (1, 2):
+        first.add({"seed": 0, "n": n}, {"value": 2.0}, 0.1)
+        second.add({"seed": 1, "n": n}, {"value": 3.0}, 0.1)
+    units_of_both = [{"seed": seed, "n": n} for seed in (0, 1) for n in (1, 2)]
+    assert Lines(tmp_path / "x.jsonl").missing(units_of_both) == []
+    second.forget(units_of_both[:1])
+    second.add(units_of_both[-1], {"value": 4.0}, 0.1)
+    assert Lines(tmp_path / "x.jsonl").missing(units_of_both) == units_of_both[:1]
+
+
+def test_a_place_for_results_is_looked_for_before_anything_is_measured(toy):
+    toy.path.parent.parent.write_text("a file where the folder should be")
+    with pytest.raises(SystemExit, match="results cannot be kept in"):
+        toy.run()
+    assert toy.seen == []
 
 
 def test_lines_are_found_whatever_the_order_of_their_settings(tmp_path):
@@ -367,10 +386,17 @@ def test_headings_of_the_report_are_its_marks():
     assert report.anchor("Figure 3.2, Euclid's start") == "figure-32-euclids-start"
 
 
+@pytest.mark.parametrize(
+    ("written", "page"), [(report._page, report.PAGE), (gallery._page, gallery.GALLERY)]
+)
+def test_pages_are_those_of_the_results(written, page):
+    """`python -m reproduce report` writes both: after every run whose results are kept."""
+    text = "\n".join(written(PAPERS, page.parent)).rstrip() + "\n"
+    assert text == page.read_text("utf-8")
+
+
 def test_the_gallery_has_figures_with_what_the_paper_says(toy, tmp_path):
     from matplotlib.figure import Figure
-
-    from reproduce.gallery import write_gallery
 
     def draw(all_measured):
         figure = Figure()
@@ -380,14 +406,14 @@ def test_the_gallery_has_figures_with_what_the_paper_says(toy, tmp_path):
     item = Experiment("squares", "Figure 1", toy.measure, draw, "What it shows.")
     running.run(toy.paper, item, "full")
     paper = Paper("toy", "A toy", (item,))
-    write_gallery([paper], tmp_path / "figures.md")
+    gallery.write_gallery([paper], tmp_path / "figures.md")
     text = (tmp_path / "figures.md").read_text()
     assert "### Figure 1\n\n![squares](results/full/squares.png)\n\nWhat it shows." in text
     claim = "| larger numbers have larger squares | `2/value < 3/value < 100`: 5.00 ± 0.58, 10.00"
     assert claim in text
     assert "2 printed numbers are judged, too. [All of it](papers.md#figure-1)" in text
     toy.path.with_suffix(".png").unlink()
-    write_gallery([paper], tmp_path / "figures.md")
+    gallery.write_gallery([paper], tmp_path / "figures.md")
     assert "Figure 1" not in (tmp_path / "figures.md").read_text()
 
 
