@@ -186,7 +186,7 @@ def test_energy_of_as_many_components_as_eigenvalues_is_all_there_can_be(parts):
     [
         ({"method": "pca"}, "method='pca' is unknown"),
         ({"n_components": 0}, "n_components=0"),
-        ({"n_neighbors": "auto"}, "n_neighbors='auto' is unknown"),
+        ({"n_neighbors": "auto"}, "n_neighbors='auto' is unknown: use one of 'energy', 'growth'"),
         ({"n_neighbors": "energy", "divergence": "euclidean"}, "Euclidean have none"),
         ({"scale_quantile": 1.5}, "scale_quantile=1.5"),
         ({"metric": "cosine"}, "metric='cosine' is unknown"),

@@ -67,6 +67,8 @@ def _check_no_graph(model: Any) -> None:
 
 def _check_size(model: Any) -> None:
     """Refuse ways to choose the size of neighborhoods that make no sense."""
+    if isinstance(model.n_neighbors, str):
+        check_choice("n_neighbors", model.n_neighbors, ("energy", "growth"))
     if model.n_neighbors != "energy":
         return  # `DivergenceNeighbors` checks it
     if learner_named(model.method).graph is None:
