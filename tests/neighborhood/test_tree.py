@@ -133,6 +133,17 @@ def test_mixed_signs_are_no_reason_to_err():
     assert np.abs(found.total - true.total).max() <= 1e-2 * np.abs(coefficients).mean()
 
 
+@pytest.mark.filterwarnings("error")
+def test_shares_whose_mean_is_less_than_any_number_are_nothing_to_warn_of():
+    """Gradients of fits that have all but ended."""
+    pairs = Pairs.among(np.random.default_rng(0).normal(size=(300, 2)))
+    rows = ORACLE.rows(pairs, GAUSSIAN).finish()
+    coefficients = np.zeros(rows.log_slope.shape)
+    coefficients[0, 0] = 1e-322
+    found = TreeEngine(1, tolerance=1e-2).columns(pairs, GAUSSIAN, rows.log_slope, coefficients)
+    assert (found.total == 0).all()
+
+
 @pytest.mark.parametrize(
     ("law", "tolerance"),
     [(GAUSSIAN, 1e-3), (GAUSSIAN, 0.0), (COMPACT, 0.0), (Student(3.0), 1e-2)],

@@ -27,6 +27,9 @@ __all__ = ["TreeEngine"]
 # Where nothing may be lost, this share of a sum still may: less than rounding loses.
 _ROUNDING = {"float64": 2.0**-54, "float32": 2.0**-25}
 
+# The least number there is: a mean of shares that is less counts as this much.
+_LEAST = float(np.nextafter(0.0, 1.0))
+
 # Boxes of outputs per task: neighbors, that learn from each other how far to walk.
 _BOXES = 64
 
@@ -183,7 +186,7 @@ class TreeEngine:
                 part: int = part,
                 forest: Forest = forest,
                 queries: NDArray = queries,
-                mean_share: float = float(np.log2(given / m)),
+                mean_share: float = float(np.log2(given / m or _LEAST)),
             ) -> int:
                 return self._kernels.columns_of_boxes(
                     numbers, tolerance, boxes, planted.keys, keys, forest, queries,
