@@ -7,9 +7,9 @@ A printed number and ours
     else it *differs*.
 
 A claim is a chain such as "gauss < full < 100": names of numbers, or numbers. It holds where every
-pair of it does, neighbors or not: a < b if our mean of a is the smaller one (equal ones differ),
-a = b if both are within two standard errors of their difference. Of what was not measured nothing
-can be said.
+pair of it does, neighbors or not: a < b if our mean of a is the smaller one, and not by rounding
+only (equal ones differ), a = b if both are within two standard errors of their difference. Of what
+was not measured nothing can be said.
 
 Of fewer than five runs our standard error is taken for 0, so that nothing agrees because we
 measured little; whether two such means are equal is not told.
@@ -32,7 +32,7 @@ N_ERRORS = 2
 # An error that fewer runs tell is itself uncertain, by a third and more.
 LEAST_RUNS = 5
 
-# An error of so small a share of the mean is rounding.
+# An error of so small a share of the mean is rounding, and so is a difference of two means.
 _ROUNDING = 1e-9
 
 
@@ -141,7 +141,7 @@ def _holds(left: str, sign: str, right: str, ours: Mapping[str, Mean]) -> bool |
     if a is None or b is None:
         return None
     if sign == "<":
-        return a.value < b.value
+        return b.value - a.value > _ROUNDING * max(abs(a.value), abs(b.value))
     errors = [_error(one) for one in (a, b)]
     if errors == [None, None]:
         return None

@@ -321,6 +321,7 @@ def test_a_number_may_keep_its_place():
         ("h = a", Verdict.DIFFERS),
         ("a = e", Verdict.ORDERING),
         ("a < d", Verdict.DIFFERS),  # a tie
+        ("i < d", Verdict.DIFFERS),  # but for the order in which numbers were added
         ("-0.5 < f < 0.5", Verdict.ORDERING),
         ("f < -0.5", Verdict.DIFFERS),
         ("g < 1", Verdict.DIFFERS),
@@ -329,7 +330,7 @@ def test_a_number_may_keep_its_place():
 def test_claims_are_chains(order, verdict):
     ours = {"a": Mean(1.0, 0.1), "b": Mean(2.0, 0.1), "c": Mean(1.2, 0.1)}
     ours |= {"d": Mean(1.0), "e": Mean(1.1), "f": Mean(-0.2), "g": Mean(math.nan)}
-    ours["h"] = Mean(2.0, 9.0, 4)
+    ours |= {"h": Mean(2.0, 9.0, 4), "i": Mean(1.0 - 1e-15)}
     assert of_claim(order, ours) == verdict
 
 
