@@ -2,7 +2,7 @@
 
     python -m reproduce list                         # every item, and how much of it was run
     python -m reproduce run ID [--quick]             # measure what is missing, write results
-    python -m reproduce report                       # docs/results/papers*.md, from all results
+    python -m reproduce report                       # docs/results/papers*.md, pages of items
 
 One item, from its settings to its verdicts:
 

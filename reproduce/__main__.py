@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from reproduce.gallery import write_gallery
 from reproduce.papers import PAPERS, chosen
-from reproduce.report import standing, write_report
+from reproduce.report import refresh_pages, standing, write_report
 from reproduce.running import run
 from vicinal.cli.streams import abandon
 from vicinal.datasets import DatasetUnavailable
@@ -61,7 +61,8 @@ def run_items(options: argparse.Namespace) -> None:
 
 
 def report(options: argparse.Namespace) -> None:
-    """Write both pages."""
+    """Write both pages, and those of all items."""
+    refresh_pages(PAPERS)
     write_report(PAPERS)
     write_gallery(PAPERS)
 

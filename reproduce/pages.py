@@ -29,8 +29,23 @@ def write_results(
     ours = means_of(experiment, settings, measured(lines))
     _write_csv(folder / f"{experiment.name}.csv", ours)
     save_figure(experiment, whole_grids(experiment, settings, measured(lines)), folder)
-    page = _page(paper, experiment, mode, folder, lines, n_units, ours)
-    (folder / f"{experiment.name}.md").write_text("\n".join(page) + "\n", "utf-8")
+    of_run = [f"- {name}: {value}" for name, value in header(("matplotlib",)).items()]
+    _write_page(paper, experiment, mode, folder, lines, n_units, of_run, ours)
+
+
+def refresh_page(
+    paper: Paper,
+    experiment: Experiment,
+    mode: str,
+    folder: Path,
+    lines: Sequence[Line],
+    n_units: int,
+) -> None:
+    """Write the page of an item anew, but for what it tells of its last run: for other verdicts."""
+    ours = means_of(experiment, paper.settings(experiment, mode), measured(lines))
+    page = (folder / f"{experiment.name}.md").read_text("utf-8")
+    *of_run, _ = [line for line in page.splitlines() if line.startswith("- ")]
+    _write_page(paper, experiment, mode, folder, lines, n_units, of_run, ours)
 
 
 def save_figure(experiment: Experiment, all_measured: Sequence[Measured], folder: Path) -> None:
@@ -81,6 +96,20 @@ def when_measured(lines: Sequence[Line], n_units: int) -> str:
     return f"{len(lines)} of {n_units} units, measured {days}, {minutes:.1f} minutes"
 
 
+def _write_page(
+    paper: Paper,
+    experiment: Experiment,
+    mode: str,
+    folder: Path,
+    lines: Sequence[Line],
+    n_units: int,
+    of_run: Sequence[str],
+    ours: Mapping[str, Mean],
+) -> None:
+    page = _page(paper, experiment, mode, folder, lines, n_units, of_run, ours)
+    (folder / f"{experiment.name}.md").write_text("\n".join(page) + "\n", "utf-8")
+
+
 def _page(
     paper: Paper,
     experiment: Experiment,
@@ -88,11 +117,11 @@ def _page(
     folder: Path,
     lines: Sequence[Line],
     n_units: int,
+    of_run: Sequence[str],
     ours: Mapping[str, Mean],
 ) -> Iterator[str]:
     yield f"# {paper.title}: {experiment.what}\n"
-    for name, value in header(("matplotlib",)).items():
-        yield f"- {name}: {value}"
+    yield from of_run
     # Units may have been measured by several commands, and elsewhere.
     extent = when_measured(lines, n_units)
     yield f"- {mode} settings; {extent}; the lines above are of the last run\n"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from reproduce.experiment import MODES, Experiment, Paper, units
 from reproduce.lines import Line, Lines, measured
 from reproduce.means import means_of
-from reproduce.pages import figure_lines, verdict_table, when_measured
+from reproduce.pages import figure_lines, refresh_page, verdict_table, when_measured
 from reproduce.running import results_folder
 from reproduce.verdicts import Judged, Verdict, judge
 
@@ -80,6 +80,18 @@ def standing(paper: Paper, experiment: Experiment) -> Standing:
     expected = paper.expected(experiment)
     is_data = expected.get("about") == "data"
     return Standing(mode, lines, len(wanted), judge(expected, ours), is_data)
+
+
+def refresh_pages(papers: Sequence[Paper]) -> None:
+    """Bring the pages of all items up to what the papers say, and to the rule, as they are now."""
+    for paper in papers:
+        for experiment in paper.experiments:
+            for mode in MODES:
+                folder = results_folder(paper, mode)
+                if (folder / f"{experiment.name}.md").exists():
+                    wanted = units(paper.settings(experiment, mode))
+                    lines = Lines(folder / experiment.lines_file).of(wanted)
+                    refresh_page(paper, experiment, mode, folder, lines, len(wanted))
 
 
 def write_report(papers: Sequence[Paper], page: Path = PAGE) -> None:

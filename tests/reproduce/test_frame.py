@@ -16,6 +16,7 @@ from benchmarks.common.means import Mean
 from reproduce import gallery, report, running
 from reproduce.__main__ import main
 from reproduce.experiment import (
+    MODES,
     Experiment,
     Measured,
     NothingToDraw,
@@ -25,6 +26,7 @@ from reproduce.experiment import (
 )
 from reproduce.lines import Lines, measured
 from reproduce.means import means, means_of, whole_grids
+from reproduce.pages import verdict_table
 from reproduce.papers import PAPERS, chosen
 from reproduce.verdicts import Verdict, judge, of_claim, of_number, shown
 
@@ -387,6 +389,17 @@ def test_headings_of_the_report_are_its_marks():
     assert report.anchor("Figure 3.2, Euclid's start") == "figure-32-euclids-start"
 
 
+def test_pages_are_brought_up_to_other_expectations(toy):
+    toy.run()
+    page, expected = toy.path.with_suffix(".md"), toy.paper.folder / "expected.toml"
+    page.write_text(page.read_text().replace("- command: ", "- command: once upon a time "))
+    expected.write_text(EXPECTED.replace("12.00", "10.00"))
+    report.refresh_pages([toy.paper])
+    assert "- command: once upon a time " in page.read_text()
+    assert "| `3/value` | 10.00 | 10.00 ± 0.58 | agrees within noise |" in page.read_text()
+    assert "6 of 6 units" in page.read_text()
+
+
 @pytest.mark.parametrize(
     ("written", "page"), [(report._page, report.PAGE), (gallery._page, gallery.GALLERY)]
 )
@@ -505,6 +518,18 @@ def test_figures_are_drawn_of_a_part_of_the_units(paper, item):
         if known := whole_grids(item, settings, part):
             with suppress(NothingToDraw):
                 item.draw(known)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("paper", "item"), ITEMS, ids=lambda part: part.name)
+def test_pages_of_items_have_the_verdicts_of_their_results(paper, item, mode):
+    settings, folder = paper.settings(item, mode), running.results_folder(paper, mode)
+    page = folder / f"{item.name}.md"
+    if not page.exists():
+        pytest.skip("it was not run")
+    found = measured(Lines(folder / item.lines_file).of(units(settings)))
+    judged = judge(paper.expected(item), means_of(item, settings, found))
+    assert set(verdict_table(judged) if judged else ()) <= set(page.read_text().splitlines())
 
 
 @pytest.mark.parametrize(("paper", "item"), ITEMS, ids=lambda part: part.name)
