@@ -61,9 +61,9 @@ FAST_METRIC_LEARNING = Paper(
             "Figure 3.4, dimensionality annealing on ionosphere",
             projections.measure_annealing,
             projections.draw_annealing,
-            "All rows of ionosphere in the plane: conjugate gradients from a random start of two "
-            "rows, and from one of full rank whose dimensions were faded out one by one. The first "
-            "of all starts; the table has means.",
+            "All rows of ionosphere in the plane: conjugate gradients from a small random start of "
+            "two rows, and from one of full rank whose dimensions were faded out one by one. The "
+            "first of all starts; the table has means.",
             sets.names_of("ionosphere"),
         ),
         Experiment(

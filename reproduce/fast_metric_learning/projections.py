@@ -46,9 +46,11 @@ def measure_start(unit: Unit) -> dict[str, Any]:
 
 def measure_annealing(unit: Unit) -> dict[str, Any]:
     """Figure 3.4: f(A) and leave-one-out accuracy in %, with and without annealing."""
-    part, is_annealed = whole("ionosphere"), unit["way"] == "annealed"
-    options = {"annealing": is_annealed, "init": "random"}
-    model, _ = fitted("cg", part, 2, unit["seed"], unit["max_iter"], **options)
+    part, is_annealed, seed = whole("ionosphere"), unit["way"] == "annealed", unit["seed"]
+    n_rows = part.X.shape[1] if is_annealed else 2
+    start = start_of("random", part.X, part.y, seed, n_rows)
+    options = {"annealing": is_annealed, "init": start}
+    model, _ = fitted("cg", part, 2, seed, unit["max_iter"], **options)
     Z = model.transform(part.X)
     found: dict[str, Any] = {"f": 100 * float(model.objective_), "loo": left_out(Z, part.y)}
     if unit["seed"] == 0:

@@ -39,6 +39,14 @@ def test_every_method_learns_wine(method):
     assert found.get("fallback", found["nca"]) > 85
 
 
+def test_random_starts_are_those_that_table_5_2_comes_out_with():
+    start, part = methods.standard_normal(2, 13, 3), part_of("wine", 3)
+    assert abs(methods.standard_normal(40, 50, 0).std() - 1) < 0.05
+    found = methods.fitted("cg-random", part, 2, 3, 20).model.components_
+    expected = methods.fitted("cg", part, 2, 3, 20, init=start).model.components_
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_a_unit_of_a_table_has_its_numbers():
     unit = {"seed": 1, "case": "iris/2", "method": "cg", "rows": 60, "max_iter": 20}
     found = accuracy.measure_beside_euclid(unit)
