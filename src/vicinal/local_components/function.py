@@ -54,8 +54,8 @@ def log_density(
         rounding. The larger, the faster.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
         Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
-        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
-        precision of X, and refuse any other.
+        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in double
+        precision, whatever X is in, and refuse any other; ``engine="auto"`` takes a GPU for it.
 
     Returns
     -------

@@ -81,7 +81,7 @@ def objective(
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
         Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
         that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
-        precision of X, and refuse any other.
+        precision of X, and refuse any other; ``engine="auto"`` takes a GPU for it.
 
     Returns
     -------
