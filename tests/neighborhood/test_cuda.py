@@ -145,6 +145,18 @@ def test_two_halves_err_no_more_than_twice_what_single_precision_does():
     assert error < 2.0 * plain_error
 
 
+def test_a_key_at_the_end_of_its_reach_costs_others_no_digits():
+    """Its row's slopes sum to 2e-5: divided by that, the shares of all others were 1e-5 of its."""
+    rng = np.random.default_rng(0)
+    points = (0.3 * rng.normal(size=(200, 2))).astype(np.float32)
+    points[0], points[1] = (5.0, 0.0), (5.0 + np.sqrt(1.0 - 1e-5), 0.0)
+    pairs, coefficients = Pairs.among(points), np.ones((1, 200))
+    log_slope = OracleEngine().rows(pairs, COMPACT).finish().log_slope
+    expected = OracleEngine().columns(pairs, COMPACT, log_slope, coefficients).moment[2:]
+    found = CudaEngine(device=DEVICE).columns(pairs, COMPACT, log_slope, coefficients).moment[2:]
+    assert np.abs(found - expected).max() < 2e-6 * np.abs(expected).mean()
+
+
 def test_far_points_are_compared_in_double_precision():
     points = (100.0 * np.random.default_rng(0).normal(size=(50, 3))).astype(np.float32)
     pairs = Pairs.among(points)
