@@ -15,8 +15,12 @@ from vicinal import (
     LocalComponents,
     ModeClustering,
     NeighborhoodComponents,
+    sample_pairs,
 )
+from vicinal.divergence import density_paths, pairwise
 from vicinal.inputs.tensors import answers_in_kind, computes_in_place
+from vicinal.local_components import log_density
+from vicinal.nca import objective
 from vicinal.neighborhood import ENGINES, Workload
 from vicinal.neighborhood.arrays import device_of
 
@@ -84,6 +88,26 @@ def test_weights_pairs_and_scores(dispatch):
     assert_array_equal(found.numpy(), expected.pair_distance(pairs, X))
     assert isinstance(model.pair_score(pairs=X_TENSOR[torch.tensor(pairs)]), torch.Tensor)
     assert model.score(X_TENSOR, Y_TENSOR) == pytest.approx(expected.score(X, Y))
+
+
+FUNCTIONS = {
+    "density": lambda X, Y: log_density(X[:5], X, covariance=0.1),
+    "objective": lambda X, Y: objective(X[:2], X, Y)[1],  # any map
+    "pairs": lambda X, Y: sample_pairs(Y, 20, random_state=0),
+    "paths": lambda X, Y: density_paths(X),
+    "pairwise": lambda X, Y: pairwise(X),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_say_of_tensors_what_they_say_of_arrays(name, dispatch):
+    function = FUNCTIONS[name]
+    expected = arrays_of(function(X[::3], Y[::3]))
+    found = arrays_of(function(X_TENSOR[::3], Y_TENSOR[::3]))
+    for tensor, array in zip(found, expected, strict=True):
+        assert isinstance(tensor, torch.Tensor)
+        assert isinstance(array, np.ndarray)
+        assert_array_equal(tensor.numpy(), array)
 
 
 def test_all_follows_the_points(dispatch):

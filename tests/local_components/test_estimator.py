@@ -363,6 +363,24 @@ def test_wrong_parameters_are_named(iris, arguments, error, message):
         Paper(**arguments).fit(iris)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"n_mixture": 2}, {"covariance": "local"}, {"covariance": "scott"}],
+    ids=lambda settings: "".join(map(str, settings.values())),
+)
+def test_engines_for_cpus_compute_in_double_precision_and_say_so(iris, settings):
+    points = iris.astype(np.float32)
+    known = {"regularization": 0.1, "tol": 0.01, "random_state": 0, **settings}
+    if settings.get("covariance") == "scott":
+        del known["regularization"]
+    for precision in ("float32", "tf32"):
+        with pytest.raises(ValueError, match=f"compute this in float64, not in .*{precision!r}"):
+            LocalComponents(**known, precision=precision).fit(points)
+    expected = LocalComponents(**known).fit(points).score_samples(points)
+    found = LocalComponents(**known, precision="float64").fit(points)
+    assert_array_equal(found.score_samples(points), expected)
+
+
 def test_a_sample_has_a_seed_of_its_own(iris):
     model = LocalComponents(regularization=0.1, random_state=0).fit(iris)
     assert_array_equal(model.sample(3, random_state=0), model.sample(3))

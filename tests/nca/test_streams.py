@@ -113,3 +113,13 @@ def test_wrong_classes_are_named(digits):
     assert_array_equal(model.classes_, np.arange(10))
     with pytest.raises(ValueError, match="differ from those of the earlier calls"):
         model.partial_fit(X, y, classes=np.arange(11))
+
+
+def test_a_stream_is_computed_in_double_precision_and_says_so(digits):
+    X, _, y, _ = digits
+    points = X[:300].astype(np.float32)
+    with pytest.raises(ValueError, match="compute this in float64, not in precision='float32'"):
+        NeighborhoodComponents(3, precision="float32").partial_fit(points, y[:300])
+    expected = NeighborhoodComponents(3, random_state=0).partial_fit(points, y[:300])
+    found = NeighborhoodComponents(3, random_state=0, precision="float64")
+    assert_array_equal(found.partial_fit(points, y[:300]).components_, expected.components_)

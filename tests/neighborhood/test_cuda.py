@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neighborhood.conformance import EngineConformance, draw_coefficients
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
@@ -30,11 +31,12 @@ HAS_GPU = torch.cuda.is_available()
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
 
-from vicinal import NeighborhoodComponents
+from vicinal import LocalComponents, NeighborhoodComponents
 from vicinal.neighborhood import COMPACT, GAUSSIAN, Pairs, Student, Workload, choose_engine
 from vicinal.neighborhood.cuda import CudaEngine, engine, passes
 from vicinal.neighborhood.gpu import DeviceLostError
 from vicinal.neighborhood.oracle import OracleEngine
+from vicinal.torch import NeighborhoodLoss
 
 DEVICE = "cuda" if HAS_GPU else "cpu"
 
@@ -143,6 +145,18 @@ def test_two_halves_err_no_more_than_twice_what_single_precision_does():
     assert error < 2.0 * plain_error
 
 
+def test_a_key_at_the_end_of_its_reach_costs_others_no_digits():
+    """Its row's slopes sum to 2e-5: divided by that, the shares of all others were 1e-5 of its."""
+    rng = np.random.default_rng(0)
+    points = (0.3 * rng.normal(size=(200, 2))).astype(np.float32)
+    points[0], points[1] = (5.0, 0.0), (5.0 + np.sqrt(1.0 - 1e-5), 0.0)
+    pairs, coefficients = Pairs.among(points), np.ones((1, 200))
+    log_slope = OracleEngine().rows(pairs, COMPACT).finish().log_slope
+    expected = OracleEngine().columns(pairs, COMPACT, log_slope, coefficients).moment[2:]
+    found = CudaEngine(device=DEVICE).columns(pairs, COMPACT, log_slope, coefficients).moment[2:]
+    assert np.abs(found - expected).max() < 2e-6 * np.abs(expected).mean()
+
+
 def test_far_points_are_compared_in_double_precision():
     points = (100.0 * np.random.default_rng(0).normal(size=(50, 3))).astype(np.float32)
     pairs = Pairs.among(points)
@@ -154,6 +168,34 @@ def test_far_points_are_compared_in_double_precision():
 def test_too_many_dimensions_are_refused():
     with pytest.raises(ValueError, match="at most 512 dimensions, not 513"):
         CudaEngine(device=DEVICE).rows(Pairs.among(np.zeros((3, 513))), GAUSSIAN)
+
+
+def test_coordinates_that_are_carried_along_count():
+    with pytest.raises(ValueError, match="at most 512 dimensions, not 513"):
+        CudaEngine(device=DEVICE).rows(Pairs.among(np.zeros((3, 513)), n_near=2), GAUSSIAN)
+
+
+@pytest.mark.parametrize("law", [GAUSSIAN, COMPACT])
+def test_more_numbers_than_kernels_can_count_are_done_half_by_half(law, monkeypatch):
+    """A GPU has room for more than 2^31; here as many are allowed as 100 rows have."""
+    pairs, tried, lay_out = problem(n=300), [], engine.lay_out
+    whole = CudaEngine(device=DEVICE).rows(pairs, law).finish()
+    coefficients = np.ones_like(whole.log_slope)
+    expected = CudaEngine(device=DEVICE).columns(pairs, law, whole.log_slope, coefficients)
+
+    def watched(pairs, *rest):
+        tried.append(max(pairs.shape[:2]))
+        return lay_out(pairs, *rest)
+
+    monkeypatch.setattr(engine, "lay_out", watched)
+    monkeypatch.setattr(engine, "_MOST_NUMBERS", engine.numbers_of_side(100, 5))
+    rows = CudaEngine(device=DEVICE).rows(pairs, law).finish()
+    assert_allclose(rows.log_mass, whole.log_mass, atol=1e-4)
+    assert_allclose(rows.centroid, whole.centroid, atol=1e-5)
+    columns = CudaEngine(device=DEVICE).columns(pairs, law, rows.log_slope, coefficients)
+    assert_allclose(columns.total, expected.total, atol=1e-4)
+    assert_allclose(columns.moment, expected.moment, atol=1e-4)
+    assert max(tried) <= 100
 
 
 @pytest.mark.parametrize("law", [GAUSSIAN, COMPACT])
@@ -245,10 +287,51 @@ def test_auto_takes_a_gpu_for_much_work_only(monkeypatch):
     assert choose_engine("auto", little)[0].name != "cuda"
 
 
+def test_auto_takes_a_gpu_for_a_precision_that_engines_for_cpus_do_not_have(monkeypatch):
+    monkeypatch.setattr("vicinal.neighborhood.engine.has_gpu", lambda: True)
+    little = Workload(10, 10, 2, dtype="float64")
+    chosen, reason = choose_engine("auto", little, precision="tf32")
+    assert (chosen.name, chosen.precision) == ("cuda", "tf32")
+    assert "a precision that engines for CPUs would not compute in" in reason
+    assert choose_engine("auto", little, precision="float64")[0].name == "blocked"
+
+
+def test_a_model_of_a_precision_of_gpus_predicts_where_there_is_none(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    settings = {"precision": "tf32", "regularization": 0.01, "max_iter": 2, "tol": 1.0}
+    monkeypatch.setattr("vicinal.neighborhood.engine.has_gpu", lambda: True)
+    model = NeighborhoodComponents(2, **settings).fit(X[::4], y[::4])
+    there = model.predict_proba(X[:10])
+    assert model.engine_ == "cuda"
+    monkeypatch.setattr("vicinal.neighborhood.engine.has_gpu", lambda: False)
+    with pytest.warns(UserWarning, match=r"precision='tf32', .* computed on the CPU, in float64"):
+        here = model.predict_proba(X[:10])
+    assert_allclose(here, there, atol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_tensors_are_computed_with_in_their_precision(dtype, monkeypatch):
+    """Wherever they are; those of models of densities, too, which make doubles of them first."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    kept, lay_out = set(), engine.lay_out
+
+    def watched(*arguments):
+        kept.add(arguments[2])
+        return lay_out(*arguments)
+
+    monkeypatch.setattr(engine, "lay_out", watched)
+    X, y = (torch.tensor(each[::4], device=DEVICE) for each in load_iris(return_X_y=True))
+    X = X.to(dtype)
+    with config_context(array_api_dispatch=True):
+        LocalComponents(engine="cuda", regularization=0.05, max_iter=2, tol=1.0).fit(X)
+    NeighborhoodLoss(engine="cuda")(X.clone().requires_grad_(), y).backward()
+    assert kept == {dtype}
+
+
 def test_engines_for_cpus_refuse_another_precision_than_that_of_the_data():
     work = Workload(100, 100, 2, dtype="float64")
     assert choose_engine("fused", work, precision="float64")[0].name == "fused"
-    with pytest.raises(ValueError, match="not in precision='tf32': convert X, or"):
+    with pytest.raises(ValueError, match="would compute this in float64, not in precision='tf32'"):
         choose_engine("fused", work, precision="tf32")
     with pytest.raises(ValueError, match="precision='half' is unknown"):
         choose_engine("auto", work, precision="half")

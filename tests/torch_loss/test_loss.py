@@ -234,6 +234,11 @@ WRONG = [
     ({"sample_weight": torch.full((4,), -1.0)}, ValueError, "sample_weight must be finite numbers"),
     ({"sample_weight": torch.full((4,), torch.nan)}, ValueError, "sample_weight must be finite"),
     ({"sample_weight": torch.zeros(4)}, ValueError, "sample_weight must be .* not all 0"),
+    (
+        {"sample_weight": torch.ones(4, requires_grad=True)},
+        ValueError,
+        "sample_weight requires a gradient, and the loss gives it none: detach it",
+    ),
     ({"keys": torch.zeros(3, 2)}, ValueError, "key_labels is missing"),
     ({"key_labels": torch.zeros(3)}, ValueError, "keys is missing"),
     (
@@ -268,6 +273,7 @@ def test_wrong_batches_are_refused(wrong, kind, message):
         ({"kernel": "box"}, "kernel='box' is unknown"),
         ({"engine": "warp"}, "engine='warp' is unknown"),
         ({"prior": "flat"}, "prior='flat' is unknown"),
+        ({"prior": torch.ones(2, requires_grad=True)}, "prior requires a gradient"),
         ({"prior": [0.5, 0.6]}, "must be 2 positive numbers that sum to 1"),
         ({"kernel": "student", "degrees_of_freedom": -1.0}, "degrees_of_freedom=-1.0"),
         ({"objective": "log", "kernel": "compact"}, "has no finite value"),
@@ -289,6 +295,25 @@ def test_gradients_of_gradients_are_refused():
     value = NeighborhoodLoss()(Z, y)
     with pytest.raises(RuntimeError, match="no gradients of gradients: leave out create_graph"):
         torch.autograd.grad(value, Z, create_graph=True)
+
+
+def test_compiled_code_leaves_the_loss_as_it_is():
+    """Traced, it took minutes, and ended in an error where kernels are compiled by numba."""
+    Z, y = a_batch()
+    loss, graphs = NeighborhoodLoss(engine="fused"), []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    @torch.compile(backend=backend)
+    def compiled(points, labels):
+        return loss(2.0 * points, labels)
+
+    found, expected = compiled(Z, y), loss(2.0 * Z, y)
+    assert len(graphs) == 1  # of what comes before it
+    assert found.item() == expected.item()
+    assert torch.equal(gradients(found, Z)[0], gradients(expected, Z)[0])
 
 
 def test_points_that_changed_before_backward_are_an_error():

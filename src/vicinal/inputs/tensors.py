@@ -13,7 +13,14 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn import get_config
 
-from vicinal.neighborhood.arrays import Array, device_of, namespace, on_host, placed_like
+from vicinal.neighborhood.arrays import (
+    Array,
+    device_of,
+    dtype_of,
+    namespace,
+    on_host,
+    placed_like,
+)
 from vicinal.neighborhood.devices import data_on
 
 __all__ = ["answers_in_kind", "computes_in_place", "float_dtypes", "function_in_kind"]
@@ -72,10 +79,16 @@ def _adapted(method: Function, convert: Callable[[Any], Any]) -> Function:
         kwargs = {name: convert(value) for name, value in kwargs.items()}
         if not _is_tensor(given):
             return method(self, *args, **kwargs)
-        with data_on(device_of(given)):
+        with data_on(device_of(given), _precision_of(given)):
             return _like(given, method(self, *args, **kwargs))
 
     return converts  # type: ignore[return-value]
+
+
+def _precision_of(tensor: Array) -> str | None:
+    """What its owner chose; None of numbers that nothing is computed in, as of positions."""
+    name = dtype_of(tensor)
+    return name if name in ("float64", "float32") else None
 
 
 def _is_on_device(value: Any) -> bool:

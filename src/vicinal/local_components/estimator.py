@@ -181,8 +181,8 @@ class LocalComponents(
         rounding. Other engines are exact.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
         Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
-        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
-        precision of X, and refuse any other.
+        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in double
+        precision, whatever X is in, and refuse any other; ``engine="auto"`` takes a GPU for it.
     checkpoint : path-like, optional
         File in which `fit` writes down, every few seconds, what it has found so far. A fit
         that is killed, or interrupted, and called again with the same data and parameters goes
@@ -485,8 +485,8 @@ class LocalComponents(
         if not hasattr(self, "_stream"):
             self._stream = self._new_stream(points, is_fitted=is_fitted)
         stream, size = self._stream, self.batch_size or STREAM_BATCH
-        d, dtype = points.X.shape[1], points.X.dtype.name
-        work = Workload(size, size + self.reservoir_size, d, 1000, stream.form.law, dtype)
+        d = points.X.shape[1]
+        work = Workload(size, size + self.reservoir_size, d, 1000, stream.form.law)
         engine = self._choose_engine(work)
         stream.learn(points, engine, size)
         density = ParzenDensity(stream.points, stream.mean, stream.shape)
@@ -645,8 +645,7 @@ class LocalComponents(
 
     def _engine_of(self, density: Density, queries: NDArray, asked: dict[str, Any]) -> Engine:
         n_keys, d = density.points.X.shape
-        law, dtype = density.shape.law, density.points.X.dtype.name
-        work = Workload(len(queries), n_keys, d, law=law, dtype=dtype)
+        work = Workload(len(queries), n_keys, d, law=density.shape.law)
         return engine_of_a_fit(asked, work, self.n_jobs)
 
     def _set_offset(self, rng: np.random.Generator) -> None:

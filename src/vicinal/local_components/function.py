@@ -8,6 +8,7 @@ from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_choice, check_weights
 from vicinal.inputs.points import WeightedPoints
+from vicinal.inputs.tensors import function_in_kind
 from vicinal.inputs.units import check_reach
 from vicinal.local_components.equations import log_density as equation
 from vicinal.local_components.given import given_shape
@@ -17,6 +18,7 @@ from vicinal.neighborhood.threads import on_own_threads
 __all__ = ["log_density"]
 
 
+@function_in_kind
 @on_own_threads
 def log_density(
     Q: ArrayLike,
@@ -54,8 +56,8 @@ def log_density(
         rounding. The larger, the faster.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
         Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
-        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
-        precision of X, and refuse any other.
+        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in double
+        precision, whatever X is in, and refuse any other; ``engine="auto"`` takes a GPU for it.
 
     Returns
     -------

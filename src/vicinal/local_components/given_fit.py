@@ -47,7 +47,7 @@ def fit_given(
         kind, covariance = covariance, rule_covariance(model, covariance, points)
     density = ParzenDensity(points, column_moments(points)[0], given_shape(covariance, d, law))
     check_projection(points.X, density.shape.stretches, squares=True)
-    engine = model._choose_engine(Workload(n, n, d, law=law, dtype=points.X.dtype.name))
+    engine = model._choose_engine(Workload(n, n, d, law=law))
     listeners = ScikitLearnCallbacks(model, 1, points.X, None, lambda _: attributes)
     attributes = model._with_offset(density, rng)
     log_likelihood = _left_out(density, engine, rng)

@@ -67,7 +67,7 @@ class Plan:
             bool(settings.accelerate and not steps_should_be_small),
             batching,
             max_iter,
-            Workload(size, n_keys, d, max_iter, law, points.X.dtype.name),
+            Workload(size, n_keys, d, max_iter, law),
         )
 
     @property

@@ -195,7 +195,8 @@ class NeighborhoodComponents(
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
         Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
         that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
-        precision of X, and refuse any other.
+        precision of X, of `partial_fit` in double, and refuse any other; ``engine="auto"`` takes a
+        GPU for it.
     memory_limit : int, float or str, optional
         Bytes, or words as "2GB", that `fit` and `partial_fit` may take beside `X` itself, so that
         `X` may be larger than memory (``docs/scale.md``): what would need more is refused
@@ -517,8 +518,8 @@ class NeighborhoodComponents(
         objective = plain_objective(self)
         new = self._stream_on(LabeledPoints(points, weights, labels=labels))
         stream, size = self._stream, self.batch_size or BATCH_SIZE
-        d, dtype = len(stream.parameters), points.dtype.name
-        work = Workload(size, size + self.reservoir_size, d, 1000, objective.law, dtype)
+        d = len(stream.parameters)
+        work = Workload(size, size + self.reservoir_size, d, 1000, objective.law)
         engine = self._choose_engine(work)
         stream.learn(new, objective, engine, size)
         self.components_ = stream.map.astype(points.dtype)

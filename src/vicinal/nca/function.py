@@ -18,6 +18,7 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.features import Features, moments
 from vicinal.inputs.points import LabeledPoints
+from vicinal.inputs.tensors import function_in_kind
 from vicinal.inputs.units import check_reach
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_combination
@@ -29,6 +30,7 @@ from vicinal.neighborhood.threads import on_own_threads
 __all__ = ["objective"]
 
 
+@function_in_kind
 @on_own_threads
 def objective(
     A: ArrayLike,
@@ -81,7 +83,7 @@ def objective(
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
         Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
         that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
-        precision of X, and refuse any other.
+        precision of X, and refuse any other; ``engine="auto"`` takes a GPU for it.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from vicinal.neighborhood.arrays import device_of, dtype_of
-from vicinal.neighborhood.devices import current_device
+from vicinal.neighborhood.devices import current_device, current_precision
 from vicinal.neighborhood.laws import GAUSSIAN, Law
 from vicinal.neighborhood.pairs import Pairs
 
@@ -30,11 +30,14 @@ class Workload:
         How often the pairs are looked at.
     law : Law
     dtype : str
-        Of the points: "float64" or "float32".
+        That engines for CPUs would find the points in: "float64" or "float32".
     device : str
         Where they are, "cpu" or "cuda"; as `devices.data_on` says unless it is given.
     precision : str
         What users ask for, one of `PRECISIONS`.
+    given : str or None
+        Precision of the tensors that users gave, as `devices.data_on` says unless it is given;
+        None: they gave NumPy's arrays.
     """
 
     n_queries: int
@@ -45,6 +48,12 @@ class Workload:
     dtype: str = "float64"
     device: str = field(default_factory=current_device)
     precision: str = "auto"
+    given: str | None = field(default_factory=current_precision)
+
+    @property
+    def wants_other_precision(self) -> bool:
+        """Whether a precision is asked for that is not that of the points."""
+        return self.precision not in ("auto", self.dtype)
 
     @property
     def pairs(self) -> int:
@@ -102,11 +111,14 @@ class Abilities:
             return f"runs on {' or '.join(self.devices)}, and the data are on {work.device}"
         if work.precision not in ("auto", *(self.precisions or (work.dtype,))):
             return (
-                f"computes in the precision of the data, {work.dtype}, not in precision="
-                f"{work.precision!r}: convert X, or use engine='cuda'"
+                f"would compute this in {work.dtype}, not in precision={work.precision!r}: leave "
+                "precision='auto', or use engine='cuda' where there is a GPU"
             )
         if self.most_dims is not None and work.n_dims > self.most_dims:
-            return f"takes at most {self.most_dims} dimensions, not {work.n_dims}: use 'auto'"
+            return (
+                f"takes at most {self.most_dims} dimensions, not {work.n_dims}: use 'auto', and "
+                "data in the memory of the host"
+            )
         return None
 
 

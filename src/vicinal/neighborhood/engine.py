@@ -175,6 +175,16 @@ _RULES = (
     _Rule(
         "cuda",
         lambda work, tolerance: (
+            work.wants_other_precision
+            and work.n_dims <= MOST_DIMS
+            and is_compiled(work.law)
+            and has_gpu()
+        ),
+        "a GPU, and a precision that engines for CPUs would not compute in",
+    ),
+    _Rule(
+        "cuda",
+        lambda work, tolerance: (
             work.pair_visits >= GPU_WORK
             and work.n_dims <= MOST_DIMS
             and is_compiled(work.law)
@@ -265,7 +275,7 @@ def _adaptive(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
 def _cuda(work: Workload, tolerance: float, n_jobs: int | None) -> Engine:
     precision = work.precision
     if precision == "auto":  # that of tensors; NumPy's are double for no reason, as a rule
-        precision = "float32" if work.device == "cpu" else "input"
+        precision = work.given or ("float32" if work.device == "cpu" else "input")
     return cuda_engine(precision)
 
 
@@ -308,7 +318,8 @@ def choose_engine(
         Largest relative error of a sum; exact engines make none.
     n_jobs : int, optional
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
-        Engines for CPUs compute in that of the points, and take no other.
+        Engines for CPUs compute in that of the points, and take no other: for another one "auto"
+        takes a GPU, where there is one.
 
     Returns
     -------
@@ -353,6 +364,17 @@ def engine_of_a_fit(asked: Mapping[str, Any], work: Workload, n_jobs: int | None
             stacklevel=4,
         )
         name, precision = "auto", "auto"
+    if (
+        name == "auto"
+        and replace(work, precision=precision).wants_other_precision
+        and not has_gpu()
+    ):
+        warnings.warn(
+            f"The model was fitted with precision={precision!r}, and there is no CUDA device here: "
+            f"its predictions are computed on the CPU, in {work.dtype}.",
+            stacklevel=4,
+        )
+        precision = "auto"
     if name == "dask" and not (is_worker() or has_cluster()):
         warnings.warn(
             "The model was fitted with engine='dask', and no client is open: its predictions are "

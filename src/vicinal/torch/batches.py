@@ -126,7 +126,11 @@ def _checked_weights(weights: Tensor, points: Tensor) -> Tensor:
         raise TypeError(f"sample_weight has dtype {weights.dtype}: weights are real numbers.")
     if not (torch.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise ValueError("sample_weight must be finite numbers of at least 0, and not all 0.")
-    return weights.detach()
+    if weights.requires_grad:
+        raise ValueError(
+            "sample_weight requires a gradient, and the loss gives it none: detach it."
+        )
+    return weights
 
 
 def _check_row_values(name: str, values: Tensor, of: str, points: Tensor) -> None:

@@ -59,13 +59,15 @@ class NeighborhoodLoss(nn.Module):
         densities. "empirical" is classic NCA, where every row weighs the same; "uniform" has
         the same for all classes of a batch. With an array, labels are positions in it.
     engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}, default="auto"
-        How the sums over pairs are computed. "auto" follows the tensors: those on a GPU stay there.
+        How the sums over pairs are computed. "auto" follows the tensors: those on a GPU stay there,
+        and of those in the memory of the host many are sent to one where there is one.
 
     Notes
     -----
-    Half precision and bfloat16, as under autocast, are computed in float32; gradients come in the
-    dtype of their inputs. Gradients of gradients are not defined. Whether points are numbers is
-    looked at, and a GPU waited for, once per call.
+    Half precision and bfloat16, as under autocast, are computed in float32, all else in the dtype
+    of the points by any engine; gradients come in the dtype of their inputs. Gradients of
+    gradients, and in weights and priors, are not defined. Whether points are numbers is looked at,
+    and a GPU waited for, once per call. ``torch.compile`` leaves the loss out of its graphs.
 
     The gradient in the points is derived in ``docs/equations/nca.md``.
 
@@ -106,6 +108,7 @@ class NeighborhoodLoss(nn.Module):
         self._law = law_named(kernel, degrees_of_freedom=degrees_of_freedom)
         check_combination(self._criterion, self._law, None)
 
+    @torch.compiler.disable  # it would trace what computes with NumPy and compile that anew
     def forward(
         self,
         Z: Tensor,
@@ -158,7 +161,7 @@ class NeighborhoodLoss(nn.Module):
         (n, d), device = batch.points.shape, batch.points.device.type
         dtype = str(batch.precision).removeprefix("torch.")
         work = Workload(n, batch.n_keys, d, law=self._law, dtype=dtype, device=device)
-        return choose_engine(self.engine, work)[0]
+        return choose_engine(self.engine, work, precision=dtype)[0]
 
 
 class _Step(NamedTuple):
@@ -212,6 +215,8 @@ class _SoftNeighborhoods(torch.autograd.Function):
 
 def _checked_prior(prior: Any) -> Any:
     """A name, or probabilities of as many classes as there are numbers."""
+    if getattr(prior, "requires_grad", False):
+        raise ValueError("prior requires a gradient, and the loss gives it none: detach it.")
     given = prior if isinstance(prior, str) else on_host(prior)
     return check_prior(given, np.size(given))
 

@@ -1,6 +1,7 @@
 """The engine for a GPU: from pairs to their layout, to both passes, and back to sums."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from vicinal.neighborhood.cuda.halves import (
     columns_by_halves,
     rows_by_halves,
 )
-from vicinal.neighborhood.cuda.layout import Layout, lay_out, on_device
+from vicinal.neighborhood.cuda.layout import Layout, lay_out, numbers_of_side, on_device
 from vicinal.neighborhood.cuda.passes import columns, rows
 from vicinal.neighborhood.cuda.replay import Repeated, is_recording
 from vicinal.neighborhood.gpu import MOST_DIMS, DeviceLostError
@@ -31,6 +32,9 @@ PRECISIONS = ("input", "float64", "float32", "tf32")
 
 # Work that is not worth recording: beyond it kernels take longer than Python to start them.
 _RECORDED_PAIRS = 2**32
+
+# Of one side of a layout: kernels count its numbers in 32 bits.
+_MOST_NUMBERS = 2**31 - 1
 
 # Of a layout and its sums, at most: coordinates in double precision while they are centered, as
 # halves, their moments.
@@ -115,20 +119,23 @@ class CudaEngine:
     def _by_halves(
         self, whole: Callable[[], Sums], halved: Callable[[], Sums], pairs: Pairs
     ) -> Sums:
-        """All at once, or half by half where the device has no room: sums merge."""
+        """All at once, or half by half where kernels, or the device, have no room: sums merge."""
+        n, m, d = pairs.shape
+        if numbers_of_side(max(n, m), d) > _MOST_NUMBERS:
+            return halved()
         try:
             return whole()
         except torch.OutOfMemoryError as error:
             self._last = None
             if is_recording():  # who records can do without; halves would be taken down, too
                 raise
-            if max(pairs.shape[:2]) < SMALLEST_HALF:
-                raise DeviceLostError(_no_room(self.device, *pairs.shape)) from error
+            if max(n, m) < SMALLEST_HALF:
+                raise DeviceLostError(_no_room(self.device, n, m, d)) from error
         torch.cuda.empty_cache()
         try:
             return halved()
         except torch.OutOfMemoryError as error:  # for both halves together
-            raise DeviceLostError(_no_room(self.device, *pairs.shape)) from error
+            raise DeviceLostError(_no_room(self.device, n, m, d)) from error
 
     def _layout(self, pairs: Pairs, law: Law) -> Layout:
         """Made for these very pairs before, or made now: both passes need the same."""
@@ -137,7 +144,8 @@ class CudaEngine:
         precision = self.precision
         if precision == "input":
             precision = dtype_of(pairs.queries, pairs.keys)
-        self.can.check(self.name, work_of(pairs, law))
+        # Those that are carried along have their place beside those of distances.
+        self.can.check(self.name, replace(work_of(pairs, law), n_dims=pairs.shape[2]))
         layout = lay_out(
             pairs,
             law,

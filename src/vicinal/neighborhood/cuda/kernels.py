@@ -51,6 +51,7 @@ _ALL, _SAME, _OTHERS = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
 # largest still counts, for there may be many.
 LIFT = 14
 _LIFT = tl.constexpr(float(LIFT))
+_MOST = tl.constexpr(2.0 ** (LIFT + 1))
 
 _TWO_LOG2E = tl.constexpr(2.8853900817779268)
 
@@ -342,6 +343,8 @@ def _fold_columns(
             e = tl.load(shifts + into)[None, :] - power * _log2_of_one_plus(far)
             w = tl.exp2(tl.minimum(e + weight_out[:, None], _LIFT))
         w = w * share[None, :]
+        if LAW == _COMPACT:  # at the end of a row's reach rounding is more than what is there
+            w = tl.minimum(tl.maximum(w, -_MOST), _MOST)
         if WHICH != _ALL or OWN:
             w = tl.where(_allowed(into, own, first, last, WHICH, OWN), w, 0.0)
         total, rest = _plus(total, rest, tl.sum(w, 1))

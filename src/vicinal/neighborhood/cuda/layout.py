@@ -26,7 +26,7 @@ from vicinal.neighborhood.cuda.replay import told
 from vicinal.neighborhood.laws import LOG2E, Law
 from vicinal.neighborhood.pairs import Pairs
 
-__all__ = ["Layout", "Side", "lay_out", "on_device", "padded"]
+__all__ = ["Layout", "Side", "lay_out", "numbers_of_side", "on_device", "padded"]
 
 # Rows beyond the last that a kernel may read: its largest block.
 PADDING = 256
@@ -254,6 +254,15 @@ def lay_out(pairs: Pairs, law: Law, dtype: torch.dtype, device: torch.device, fa
     )
 
 
+def numbers_of_side(n: int, d: int) -> int:
+    """How many numbers stand one behind the other where n points of d coordinates are laid out."""
+    return math.prod(_padded_shape(n, d))
+
+
+def _padded_shape(n: int, d: int) -> tuple[int, int]:
+    return n + PADDING, max(16, 1 << (d - 1).bit_length())
+
+
 def padded(values: Tensor, size: int) -> Tensor:
     """With zeros behind the last axis, up to this size."""
     return torch.nn.functional.pad(values, (0, size - values.shape[-1]))
@@ -331,7 +340,7 @@ def _side(
     if labels is not None and not is_sorted:
         labels, order = torch.sort(labels, stable=True)
         points = points.index_select(0, order)
-    n_padded, width = n + PADDING, max(16, 1 << (d - 1).bit_length())
+    n_padded, width = _padded_shape(n, d)
     scaled = torch.zeros((n_padded, width), dtype=points.dtype, device=points.device)
     torch.mul(points, column_scale, out=scaled[:n, :d])
     high = low = scaled

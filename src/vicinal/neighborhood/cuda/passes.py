@@ -20,6 +20,9 @@ _ENOUGH_PROGRAMS = 528
 _SMALLEST_CHUNK = 2048
 
 
+# That is a number in single precision, and times a weight of 0 is 0.
+_LARGEST_SHARE = 1e37
+
 # Coordinates whose moments a program has registers for.
 _MOST_MOMENTS = 128
 
@@ -245,7 +248,7 @@ class _QueryTerms(NamedTuple):
     shifts : Tensor of shape (p, n_padded)
         Minus log2 of the slopes, lifted.
     shares : Tensor of shape (p, n_padded)
-        Coefficients, as shares of the largest.
+        Coefficients, as shares of the largest; over the slopes, where the law has a support.
     unit : Tensor
         That one, a number.
     """
@@ -262,16 +265,17 @@ def _query_terms(layout: Layout, law: Law, log_slope: Tensor, coefficients: Tens
     # A part without any weight has nothing to share out, whatever the model asks for.
     nothing = torch.isneginf(log_slope)
     coefficients = torch.where(nothing, 0.0, coefficients)
-    if law.has_support:
-        scale = torch.exp(layout.weight_peak - torch.where(nothing, 0.0, log_slope))
-        coefficients = coefficients * scale
     shifts = padded(torch.where(nothing, -torch.inf, kernels.LIFT - LOG2E * log_slope), size)
     largest = coefficients.abs().amax() if coefficients.numel() else coefficients.sum()
     unit = torch.where(largest > 0, largest, 1.0)
     biases = _query_biases(layout, law).expand(len(shifts), size).contiguous()
     if law.code == kernels.GAUSSIAN:
         biases = biases.double() + shifts
-    shares = padded(coefficients / unit, size)
+    shares = coefficients / unit
+    if law.has_support:  # a row of one key at the end of its reach must not dwarf all others
+        scale = torch.exp(layout.weight_peak - torch.where(nothing, 0.0, log_slope))
+        shares = (shares * scale).clamp(-_LARGEST_SHARE, _LARGEST_SHARE)
+    shares = padded(shares, size)
     biases, shifts, shares = (each.to(layout.dtype) for each in (biases, shifts, shares))
     return _QueryTerms(biases, shifts, shares, unit)
 
