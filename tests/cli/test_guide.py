@@ -15,9 +15,10 @@ BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 SCRIPT = re.compile(r"```bash\n(.*?)```", re.DOTALL)
 
 # Other pages with commands, and where those that are not run below are.
-OTHERS = ("checkpoints.md", "start/first-steps.md", "start/which-model.md")
+OTHERS = ("checkpoints.md", "start/first-steps.md")
 ELSEWHERE = {
     "scale.md": "tests/rows/test_page.py",
+    "start/which-model.md": "the guide, by fewer methods: compare alone takes long",
     "start/install.md": ".ci/run, as the README's; the demo in tests/cli/commands/test_demo.py",
 }
 
