@@ -200,7 +200,7 @@ def main():
     if options.rows is not None:
         size = np.load(options.rows / "rows.npy", mmap_mode="r").nbytes
     n, cap = int(size / (4 * COLUMNS)), bytes_of(options.memory)
-    page = Page("Rows larger than memory", ("pyarrow", "zarr"))
+    page = Page("Rows larger than memory, measured", ("pyarrow", "zarr"))
     page.say(
         f"{n} rows of {COLUMNS} columns in single precision, {size / 1e9:.3g} GB on a disk; every "
         f"step may have {options.memory} of private memory (RLIMIT_DATA), and is told "

@@ -28,6 +28,7 @@ TABLES = {
 }
 FITTED_BY_UMAP = {"embedding_", "graph_"}
 ELSEWHERE = {"GridSearchCV", "KNeighborsClassifier", "PCA", "roc_auc_score", "sample_weight"}
+ELSEWHERE |= {"set_callbacks", "sklearn"}  # scikit-learn 1.9's; tests/nca/test_callbacks.py
 NAME = re.compile(r"`(?:model\.|vicinal\.)?([A-Za-z]\w*)")
 SETTING = re.compile(r"`(\w+)=([^`]+)`")
 

@@ -46,7 +46,9 @@ def main() -> None:
     # Fits that stop at their number of updates, and LDA of columns that depend on others.
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.filterwarnings("ignore", message="Variables are collinear")
-    page = Page("Latent coincidence analysis: test error, verification of pairs, speed")
+    only_speed = list(options.parts) == ["speed"]
+    what = "speed" if only_speed else "test error, verification of pairs"
+    page = Page(f"Latent coincidence analysis: {what}")
     if options.metric_learn:
         page.say(METRIC_LEARN.line(options.metric_learn))
     if "neighbors" in options.parts:
@@ -58,9 +60,7 @@ def main() -> None:
     if "speed" in options.parts:
         Speed(page, options).report()
     if options.save:
-        page.save(
-            "coincidence_speed" if list(options.parts) == ["speed"] else "coincidence_accuracy"
-        )
+        page.save("coincidence_speed" if only_speed else "coincidence_accuracy")
 
 
 if __name__ == "__main__":

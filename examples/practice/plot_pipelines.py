@@ -61,7 +61,7 @@ table = searches["learned map"].cv_results_["mean_test_score"].reshape(len(dimen
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
 image = left.imshow(100 * table, cmap="cividis")
 for i, j in np.ndindex(table.shape):
-    dark = table[i, j] < np.median(table)
+    dark = image.norm(100 * table[i, j]) < 0.5
     color = "white" if dark else "black"
     left.text(j, i, f"{100 * table[i, j]:.1f}", ha="center", va="center", color=color)
 best = searches["learned map"].best_params_
@@ -79,7 +79,7 @@ left.set(
 bars = right.barh(
     list(tests), [100 * share for share in tests.values()], color=["#999999", "#56B4E9", "#0072B2"]
 )
-right.bar_label(bars, fmt="%.1f", padding=-36, color="black")
-right.set(title="Accuracy on test rows (%)", xlim=(0, 100))
+right.bar_label(bars, fmt="%.1f", padding=3)
+right.set(title="Accuracy on test rows (%)", xlim=(0, 115), xticks=range(0, 101, 20))
 right.invert_yaxis()
 plt.show()

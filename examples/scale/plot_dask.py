@@ -97,9 +97,7 @@ def draw(models: dict, sizes: list[int], moved: list[float]) -> None:
     thousands = np.array(sizes) / 1000
     right.plot(thousands, np.array(sizes) * N_COLUMNS * 8 / 1e6, "s--", color="#E69F00")
     right.plot(thousands, moved, "o-", color="#0072B2")
-    right.annotate(
-        "all rows", (thousands[-2], sizes[-2] * N_COLUMNS * 8e-6), ha="right", va="bottom"
-    )
+    right.annotate("all rows", (thousands[-2] - 1, sizes[-2] * N_COLUMNS * 8e-6 + 0.2), ha="right")
     right.annotate("moved by an update", (thousands[-2], moved[-2] + 0.2), ha="center", va="bottom")
     right.set(title="What travels", xlabel="thousand rows", ylabel="megabytes", ylim=(0, None))
 

@@ -207,7 +207,14 @@ class RegularizationDisplay(BaseDisplay):
         self.ax_.set_xticks(scales, [f"{scale:.2g}" for scale in scales])
         self.ax_.set_xlabel("size of the map (small: soft neighborhoods)", fontsize=9)
         self.ax_.set_ylabel(shortened(self.score_name, 60), fontsize=9, parse_math=False)
-        draw_legend(self.ax_, handles=list(self.lines_.values()))
+        self._legend()
+
+    def _legend(self) -> None:
+        """In a strip of its own: lines may run all over the axes."""
+        low, high = self.ax_.get_ylim()
+        rows = (len(self.lines_) + 1) // 2
+        self.ax_.set_ylim(low - 0.1 * rows * (high - low), high)
+        draw_legend(self.ax_, handles=list(self.lines_.values()), loc="lower left", ncols=2)
 
 
 def _path_of(model: BaseEstimator) -> dict[str, Any]:
