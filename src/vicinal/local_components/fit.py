@@ -15,7 +15,7 @@ from vicinal.local_components.decision import Material, decide, divided
 from vicinal.local_components.density import ParzenDensity
 from vicinal.local_components.frame import GlobalFrame
 from vicinal.local_components.learning import LocalProblem
-from vicinal.local_components.per_point_fit import PerPointFit, fit_per_point
+from vicinal.local_components.per_point_fit import PerPointFit, fit_per_point, per_point_updates
 from vicinal.local_components.plan import MOST_LEFT_OUT, Plan, mean_leave_one_out
 from vicinal.local_components.refining import refined
 from vicinal.local_components.warm import check_features, last_decision, last_scatter
@@ -51,18 +51,28 @@ def fit_shared(
     def fitted(scatter: NDArray) -> dict[str, Any]:
         return model._fitted_attributes(density(scatter))
 
-    listeners = ScikitLearnCallbacks(model, plan.max_iter, points.X, None, fitted)
+    is_local = decision.covariance == "local"
+    most = plan.max_iter + (per_point_updates(model) if is_local else 0)
+    listeners = ScikitLearnCallbacks(model, most, points.X, None, fitted)
     outcome = _run(model, problem, plan, held, listeners, rng)
     reached = outcome.parameters
-    if material.is_sample and not outcome.ending.reason.is_cut_short:
+    if material.is_sample and not outcome.ending.reason.is_from_outside:
         reached = refined(problem, reached, points, rng, model.verbose)
     shared = density(reached)
     check_bound(model, points, plan.form, penalty, shared.shape.n_local)
     log_likelihood, found = _left_out(shared, material, plan, engine, rng), None
-    if decision.covariance == "local":
+    if is_local:
         learned = replace(material, points=learning)
         found = fit_per_point(
-            model, learned, held, shared, decision.smoothing, model._choose_engine
+            model,
+            learned,
+            held,
+            shared,
+            decision.smoothing,
+            model._choose_engine,
+            outcome,
+            listeners,
+            model._fitted_attributes,
         )
     attributes = model._with_offset(found.density if found else shared, rng)
     # Whoever interrupts has the model as it was before, and from here on the new one.
@@ -75,7 +85,7 @@ def fit_shared(
     model.loo_log_likelihood_ = log_likelihood
     if found:
         _take_local(model, found)
-    listeners.close(reached)
+    listeners.close(found.covariances if found else reached)
     return model
 
 
