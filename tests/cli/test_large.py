@@ -385,3 +385,12 @@ def test_errors_name_the_file(train):
     train.drop("width").write_parquet("train/c.parquet")
     told = refused("fit", "train", *learn, "-o", "a.skops")
     assert "c.parquet lacks the column 'width'" in told
+
+
+@pytest.mark.parametrize("names", ["länge,b,kind", "a,b,kind\n1,2,früh"])
+def test_a_text_that_is_not_in_utf_8(train, names):
+    """Columns would be learned from under names that nobody gave them."""
+    Path("old.csv").write_bytes(f"{names}\n1,2,x\n2,3,y\n".encode("latin-1"))
+    told = refused("fit", "old.csv", "--target", "kind", "-o", "model.skops", *LIMIT)
+    assert told.startswith("vicinal: 'old.csv' is not in UTF-8 (byte 0x")
+    assert not Path("model.skops").exists()

@@ -35,6 +35,7 @@ from vicinal.nca.training_set import TrainingSet  # noqa: E402
 from vicinal.neighborhood import Workload, choose_engine, law_named  # noqa: E402
 from vicinal.neighborhood.cluster import sharing  # noqa: E402
 from vicinal.neighborhood.cluster.presence import asks_workers  # noqa: E402
+from vicinal.neighborhood.cluster.rows import spread  # noqa: E402
 from vicinal.neighborhood.cluster.running import Tasks  # noqa: E402
 
 # Sockets of processes that were killed are left to the garbage collector.
@@ -234,6 +235,23 @@ def test_rows_stay_where_they_live(client):
     assert homes[:16] == homes[:1] * 16  # neighbors live together
     assert homes[16:] == homes[16:17] * 16
     assert homes[0] != homes[16]
+
+
+def test_chunks_that_are_blocks_get_their_places_when_they_are_read(client):
+    """Left to Dask neighbors would live apart, and every step move a sum for each of them."""
+    rows = da.random.random((8000, 5), chunks=(250, 5))
+    X = spread(rows)
+    homes = [client.who_has(wait_for(X))[X.name, i, 0] for i in range(32)]
+    assert X.chunks == rows.chunks
+    assert homes == homes[:1] * 16 + homes[16:17] * 16
+    assert homes[0] != homes[16]
+    held = rows.persist()
+    assert spread(held).name == held.name  # these stay where they are
+
+
+def wait_for(X):
+    distributed.wait(X)
+    return X
 
 
 def test_a_new_worker_gets_its_share(client, cluster):

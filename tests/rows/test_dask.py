@@ -61,6 +61,21 @@ def test_blocks_have_room_for_what_is_said(labeled, monkeypatch, n_graph_neighbo
         model.transform(rows[rows[:, 0] > 0])
 
 
+def test_chunks_that_dask_is_mistaken_about(labeled):
+    """Answers would belong to other rows than the user believes."""
+    X, y = labeled
+    model = NeighborhoodComponents(2, regularization=0.1).fit(X, y)
+    rows = da.from_array(X, chunks=(90, 4))
+    short = rows.map_blocks(lambda block: block[:-1], dtype=X.dtype, meta=X[:0])
+    for answer in (model.transform, model.predict):
+        with pytest.raises(
+            ValueError, match=r"rows 0 to 399 of X came in the shape \(395, 4\), not"
+        ):
+            answer(short).compute()
+    with pytest.raises(ValueError, match="chunks must be as large as dask believes"):
+        model.score(short, y)
+
+
 def test_labels_in_chunks(labeled):
     X, y = labeled
     labels, weights = da.from_array(y, chunks=77), da.from_array(np.ones(400), chunks=91)

@@ -16,7 +16,7 @@ from vicinal import (
     ModeClustering,
     NeighborhoodComponents,
 )
-from vicinal.rows import blocks, methods, settling
+from vicinal.rows import blocks, methods, open_rows, settling
 from vicinal.rows.memory import Need, bytes_of, check_memory
 
 
@@ -204,3 +204,37 @@ def test_a_scratch_file_leaves_nothing_behind(monkeypatch, tmp_path, labeled):
     X, y = labeled
     NeighborhoodComponents(2).fit(pa.table(dict(zip("abcd", X.T, strict=True))), y)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("row_group_size", [20_000, 800_000], ids=["small groups", "one group"])
+def test_a_parquet_file_is_not_held_as_a_whole(tmp_path, row_group_size):
+    """Neither what was read of it, nor a group of rows: some pages of every column."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    X = np.random.default_rng(0).normal(size=(800_000, 10))
+    table = pa.table({f"x{i}": X[:, i] for i in range(10)})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=row_group_size)
+    del table
+    rows = open_rows(tmp_path / "rows.parquet")
+    before, most, start = pa.total_allocated_bytes(), 0, 0
+    for chunk in rows.chunks():
+        most = max(most, pa.total_allocated_bytes() - before)
+        np.testing.assert_array_equal(chunk, X[start : start + len(chunk)])
+        start += len(chunk)
+    assert start == len(X)
+    assert most < X.nbytes
+
+
+def test_columns_of_parquet_are_those_that_were_asked_for(tmp_path):
+    """In their order, also where Parquet's names of nested columns would mean more of them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "part=3").mkdir()
+    columns = {"x": [1.0, 2.0], "x.y": [3.0, 4.0], "z": [5.0, 6.0]}
+    pq.write_table(pa.table(columns), tmp_path / "part=3" / "rows.parquet")
+    for chosen in (["z", "x"], ["x.y", "x"], ["x", "part"]):
+        (chunk,) = open_rows(tmp_path, columns=chosen).chunks()
+        known = {**columns, "part": [3.0, 3.0]}
+        np.testing.assert_array_equal(chunk, np.transpose([known[name] for name in chosen]))

@@ -40,6 +40,13 @@ def test_text_is_read_in_parts(monkeypatch, labeled, tmp_path):
         list(open_rows(tmp_path / "rows.csv", target="y").chunks())
 
 
+def test_a_text_whose_names_are_not_in_utf_8(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    (tmp_path / "rows.csv").write_bytes("länge,b\n1,2\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"rows\.csv' has names of columns that are not in UTF-8"):
+        open_rows(tmp_path / "rows.csv")
+
+
 def test_a_group_of_zarr(labeled, tmp_path):
     zarr = pytest.importorskip("zarr", reason="the extra files is not installed")
     X, y = labeled

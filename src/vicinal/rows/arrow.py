@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrowRows", "DatasetRows", "TableRows", "batches_of", "n_rows_of"]
 
+# What is read at once of a column of a Parquet file.
+_BUFFER = 2**18
+
 
 def _chosen_names(
     name: str, schema: "pa.Schema", columns: Sequence[str] | None, target: str | None
@@ -192,15 +195,50 @@ def batches_of(
     """Some columns of one file after the other, so many rows at most at a time."""
     for fragment in dataset.get_fragments():
         with naming_rows(_path(fragment, name)):
-            # Few at a time, on few threads: what is read ahead takes memory, too.
-            yield from fragment.to_batches(
-                schema=dataset.schema,
-                columns=list(names),
-                batch_size=size,
-                batch_readahead=1,
-                fragment_readahead=0,
-                use_threads=False,
-            )
+            yield from _parts_of(fragment, names, dataset.schema, size)
+
+
+def _parts_of(
+    fragment: Any, names: Sequence[str], schema: "pa.Schema", size: int
+) -> Iterator["pa.RecordBatch"]:
+    import pyarrow.dataset as pads
+
+    is_parquet = isinstance(fragment, pads.ParquetFileFragment)
+    if is_parquet and {*names} <= {*fragment.physical_schema.names}:
+        yield from _streamed(fragment, names, size)
+        return
+    # Left to itself Arrow keeps all it has read of a Parquet file until that is at its end.
+    sparing = pads.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+    # Few at a time, on few threads: what is read ahead takes memory, too.
+    yield from fragment.to_batches(
+        schema=schema,
+        columns=list(names),
+        batch_size=size,
+        batch_readahead=1,
+        fragment_readahead=0,
+        use_threads=False,
+        fragment_scan_options=sparing if is_parquet else None,
+    )
+
+
+def _streamed(
+    fragment: "pads.ParquetFileFragment", names: Sequence[str], size: int
+) -> Iterator["pa.RecordBatch"]:
+    """Columns of a Parquet file: some pages of each at a time, however large its row groups are."""
+    import pyarrow.parquet as pq
+
+    known = {
+        "metadata": fragment.metadata,
+        "read_dictionary": sorted(fragment.format.read_options.dictionary_columns),
+    }
+    groups = [group.id for group in fragment.row_groups]
+    with (
+        fragment.open() as stream,
+        pq.ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False, **known) as file,
+    ):
+        parts = file.iter_batches(size, groups, list(names), use_threads=False)
+        for batch in parts:
+            yield batch.select(list(names))
 
 
 def _path(fragment: Any, otherwise: str) -> str:

@@ -29,6 +29,7 @@ __all__ = [
     "computing_there",
     "ends_of",
     "labeled_there",
+    "of_another_shape",
     "rows_there",
     "some_there",
     "spread_source",
@@ -104,11 +105,11 @@ def spread_source(source: Any) -> Any:
 
 def _what_is_wrong(block: NDArray, name: str, start: int, believed: Parcel) -> str | None:
     """What to say of a block that is not as it should be; a string, lest it seem unreadable."""
-    told = _of_another_shape(block.shape, believed.shape, name, start)
+    told = of_another_shape(block.shape, believed.shape, name, start)
     return told or not_finite(name, None, block, start)
 
 
-def _of_another_shape(
+def of_another_shape(
     shape: tuple[int, ...], believed: tuple[int, ...], name: str, start: int
 ) -> str | None:
     """What to say of rows from `start` on that Dask is mistaken about."""
@@ -130,7 +131,7 @@ def _check_shapes(source: Any) -> None:
     starts = np.repeat(np.cumsum([0, *array.chunks[0][:-1]]), array.numblocks[1])
     known = zip(tasks.computed(), product(*array.chunks), starts.tolist(), strict=True)
     for shape, believed, start in known:
-        told = _of_another_shape(shape, believed, source.name, start)
+        told = of_another_shape(shape, believed, source.name, start)
         if told is not None:
             raise ValueError(told)
 

@@ -17,9 +17,15 @@ from scipy.sparse import issparse, vstack
 from sklearn.utils import get_tags
 
 from vicinal.fitting.progress import stage
-from vicinal.neighborhood.cluster.tasks import answered, task_holding
+from vicinal.neighborhood.cluster.tasks import Held, answered, task_holding
 from vicinal.rows.blocks import block_rows, blocks, n_blocks
-from vicinal.rows.cluster import check_engine, computing_there, spread_source, stays_there
+from vicinal.rows.cluster import (
+    check_engine,
+    computing_there,
+    of_another_shape,
+    spread_source,
+    stays_there,
+)
 from vicinal.rows.kinds import is_lazy, labels_of, source_of
 from vicinal.rows.memory import Need, bytes_of, check_memory
 from vicinal.rows.settling import held_bytes, settled
@@ -241,6 +247,15 @@ def _mapped(X: Any, source: RowSource, answer: Callable[[NDArray], Any]) -> Any:
     # A task of its own: a model with all its keys goes to a worker once, not with every block.
     held, meta = task_holding(answer), example[:0]
     if example.ndim == 1:
-        return rows.map_blocks(answered, held, dtype=example.dtype, drop_axis=1, meta=meta)
+        return rows.map_blocks(_answered, held, dtype=example.dtype, drop_axis=1, meta=meta)
     chunks = (rows.chunks[0], example.shape[1:])
-    return rows.map_blocks(answered, held, dtype=example.dtype, chunks=chunks, meta=meta)
+    return rows.map_blocks(_answered, held, dtype=example.dtype, chunks=chunks, meta=meta)
+
+
+def _answered(block: NDArray, held: Held, block_info: Any = None) -> Any:
+    """What is said about a block, unless Dask is mistaken about how many rows it has."""
+    (start, stop), (_, n_columns) = block_info[0]["array-location"]
+    told = of_another_shape(block.shape, (stop - start, n_columns), "X", start)
+    if told is not None:
+        raise ValueError(told)
+    return answered(block, held)

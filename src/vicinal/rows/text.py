@@ -43,6 +43,7 @@ class Text(NamedTuple):
     def schema(self) -> "pa.Schema":
         """Names, and types as the first part of the text has them."""
         with self._read(None) as reader:
+            _ = reader.schema.names  # which Arrow decodes when they are asked for
             return reader.schema
 
     def batches(self, types: Mapping[str, "pa.DataType"]) -> Iterator["pa.RecordBatch"]:
@@ -142,3 +143,6 @@ def _as_table(name: str) -> Iterator[None]:
         yield
     except pa.ArrowException as error:
         raise ValueError(f"{name} cannot be read as a table: {error}") from error
+    except UnicodeDecodeError as error:
+        told = f"{name} has names of columns that are not in UTF-8 ({error.reason})"
+        raise ValueError(f"{told}: save it in UTF-8") from error

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from vicinal.neighborhood.cluster.failures import telling_what_failed
 from vicinal.neighborhood.cluster.presence import needed
 
-__all__ = ["Home", "homes_for", "homes_of", "pins", "shared_out"]
+__all__ = ["Home", "are_persisted", "homes_for", "homes_of", "pins", "shared_out"]
 
 
 class Home(NamedTuple):
@@ -37,6 +39,14 @@ def homes_of(rows: Any) -> list[Home | None]:
     with telling_what_failed():
         holders, threads = _holders(client, rows, keys), client.nthreads()
     return shared_out(holders, threads) if all(holders) and threads else [None] * n
+
+
+def are_persisted(rows: Any) -> bool:
+    """Whether workers hold the blocks of rows, or are about to; also where there are none to."""
+    if _client() is None:
+        return True
+    asked = {future.key for future in needed("distributed").futures_of(rows)}
+    return asked.issuperset((rows.name, *place) for place in np.ndindex(rows.numblocks))
 
 
 def homes_for(n_blocks: int) -> list[Home | None]:

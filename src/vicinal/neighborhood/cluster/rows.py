@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vicinal.neighborhood.arrays import Array, is_chunked
 from vicinal.neighborhood.cluster.blocks import block_size, slices_of
-from vicinal.neighborhood.cluster.homes import Home, homes_for, homes_of, pins
+from vicinal.neighborhood.cluster.homes import Home, are_persisted, homes_for, homes_of, pins
 from vicinal.neighborhood.cluster.made import Made, blocks_of, held_of, living
 from vicinal.neighborhood.cluster.presence import needed
 from vicinal.neighborhood.cluster.running import Tasks, fresh_name, gathered, persisted
@@ -41,6 +41,8 @@ def spread(rows: Array) -> Any:
     if not is_chunked(rows):
         return sent_in_blocks(rows, [where.stop - where.start for where in slices_of(len(rows))])
     blocks = rows.rechunk({0: block_size(len(rows)), 1: -1})
+    if blocks is rows and not are_persisted(rows):  # to be put in their places once they are read
+        blocks = rows.map_blocks(np.asarray, dtype=rows.dtype, meta=rows._meta)
     if blocks is not rows:  # or they stay where they are
         where = pins(blocks_of(blocks), homes_for(len(blocks.chunks[0])))
         blocks.dask.layers[blocks.name].annotations = where or None

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -84,7 +84,11 @@ def _opened(
     """The text with the names of its columns, and how its first column is called there."""
     from vicinal.rows.text import Text
 
-    with opened() as stream, io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
+    with (
+        _as_utf8(name),
+        opened() as stream,
+        io.TextIOWrapper(stream, "utf-8-sig", newline="") as lines,
+    ):
         n_empty, first = next(
             ((i, line) for i, line in enumerate(lines) if line.strip("\r\n")), (0, "")
         )
@@ -97,6 +101,16 @@ def _opened(
     has_header = has_names(name, written, header)
     called = checked_names(name, written, has_header)
     return Text(opened, name, separator, tuple(called), n_lines * has_header), written[0]
+
+
+@contextmanager
+def _as_utf8(name: str) -> Iterator[None]:
+    """Let an error name the file: what is decoded with the first line may be far behind it."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise ValueError(f"{name} is not in UTF-8 (byte {byte:#04x}): save it in UTF-8") from error
 
 
 def _cells(text: "Text", names: Sequence[str]) -> "Iterator[pl.DataFrame]":
