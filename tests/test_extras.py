@@ -30,6 +30,7 @@ except ImportError as error:
 NCA = "vicinal.NeighborhoodComponents(1, engine={!r}).fit(X, y)"
 GRAPH = "vicinal.DivergenceNeighbors(5, engine={!r}).fit(X)"
 GPU = """engine="cuda" needs torch, triton and array-api-compat: pip install "vicinal[gpu]\""""
+LOSS = "vicinal.torch needs torch and array-api-compat: pip install 'vicinal[gpu]'"
 DASK = """engine="dask" needs {}: pip install "vicinal[dask]\""""
 
 
@@ -39,7 +40,8 @@ DASK = """engine="dask" needs {}: pip install "vicinal[dask]\""""
         (["torch"], NCA.format("cuda"), GPU),
         (["triton"], NCA.format("cuda"), GPU),
         (["torch", "triton"], GRAPH.format("cuda"), GPU),
-        (["torch"], "vicinal.torch", "vicinal.torch needs torch: pip install 'vicinal[gpu]'"),
+        (["torch"], "vicinal.torch", LOSS),
+        (["array_api_compat"], "vicinal.torch", LOSS),
         (["dask", "distributed"], NCA.format("dask"), DASK.format("dask")),
         (["distributed"], NCA.format("dask"), DASK.format("distributed")),
         (["dask", "distributed"], GRAPH.format("dask"), DASK.format("dask")),

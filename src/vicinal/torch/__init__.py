@@ -7,7 +7,9 @@ try:
     import array_api_compat as _array_api_compat  # noqa: F401 - the equations need it for tensors
     import torch as _torch  # noqa: F401
 except ImportError as error:
-    raise ImportError(f"vicinal.torch needs {error.name}: pip install 'vicinal[gpu]'") from error
+    raise ImportError(
+        "vicinal.torch needs torch and array-api-compat: pip install 'vicinal[gpu]'"
+    ) from error
 
 from vicinal.torch.loss import NeighborhoodLoss
 

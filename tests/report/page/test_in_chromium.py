@@ -12,6 +12,9 @@ from vicinal import NeighborhoodComponents
 from vicinal.report import write_report
 from vicinal.report.page.parts import Section, Table
 
+# What Chromium says of a machine without a graphics card, and of how old versions of plotly draw.
+ABOUT_SPEED = ("GL Driver Message", "Canvas2D: Multiple readback operations")
+
 
 class Opened:
     """A page, and what it complained about."""
@@ -29,8 +32,9 @@ class Opened:
         self.page.wait_for_function("document.querySelector('#said').textContent !== ''")
 
     def _hear(self, message):
-        # A machine without a graphics card has something to say about its speed.
-        if message.type in ("error", "warning") and "GL Driver Message" not in message.text:
+        if message.type in ("error", "warning") and not any(
+            hint in message.text for hint in ABOUT_SPEED
+        ):
             self.troubles.append(message.text)
 
     def run(self, script):
