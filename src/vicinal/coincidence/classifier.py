@@ -120,8 +120,7 @@ class CoincidenceClassifier(
 
     See Also
     --------
-    LatentCoincidence : One metric for all.
-        One metric for all classes.
+    LatentCoincidence : One metric for all classes.
 
     Notes
     -----

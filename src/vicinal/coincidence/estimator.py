@@ -192,9 +192,7 @@ class LatentCoincidence(
     See Also
     --------
     CoincidenceClassifier : One such model around the mean of each class.
-        One such model around the mean of each class.
-    sample_pairs : Pairs drawn from labels.
-        Draw pairs from labels.
+    sample_pairs : Draw pairs from labels.
 
     Notes
     -----

@@ -169,8 +169,8 @@ class DivergenceEmbedding(
     reconstruction_error_ : float
         Error of "isomap", "mds" and "lle", as defined by scikit-learn: for "isomap" and "mds", how
         far the inner products of the coordinates are from those that the distances require; for
-        "lle", the part of the points that their neighbors do not reconstruct. Not with components
-        side by side.
+        "lle", how far the coordinates are from their reconstruction by the neighbors. Not with
+        components side by side.
     dist_matrix_ : ndarray of shape (n_samples, n_samples)
         Lengths of the shortest paths, of "isomap"; inf between components side by side.
     affinity_matrix_ : sparse matrix of shape (n_samples, n_samples)
@@ -185,7 +185,6 @@ class DivergenceEmbedding(
     See Also
     --------
     DivergenceNeighbors : The distances only.
-        The distances only.
 
     Notes
     -----

@@ -171,7 +171,6 @@ class DivergenceNeighbors(
     See Also
     --------
     DivergenceEmbedding : Coordinates from these distances.
-        Coordinates from these distances.
 
     Notes
     -----

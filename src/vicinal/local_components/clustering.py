@@ -89,11 +89,8 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
     See Also
     --------
     LocalComponents : The density, its metric, and its modes.
-        The density, its metric, and its modes.
-    sklearn.cluster.MeanShift : Flat kernels of one bandwidth, chosen by the user or a rule.
-        Flat kernels with one bandwidth, chosen by the user or a rule.
+    sklearn.cluster.MeanShift : Flat kernels with one bandwidth, chosen by the user or a rule.
     sklearn.cluster.HDBSCAN : Clusters that persist over many bandwidths.
-        Clusters that persist over many bandwidths.
 
     Notes
     -----

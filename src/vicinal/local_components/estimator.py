@@ -277,12 +277,9 @@ class LocalComponents(
 
     See Also
     --------
-    ModeClustering : Clusters are modes of the density.
-        Clusters that are modes of the density.
-    vicinal.local_components.log_density : A Parzen density for a given covariance.
-        A Parzen density with a given covariance.
+    ModeClustering : Clusters that are modes of the density.
+    vicinal.local_components.log_density : A Parzen density with a given covariance.
     sklearn.neighbors.KernelDensity : One bandwidth for all directions, chosen by the user.
-        One bandwidth for all directions, chosen by the user.
 
     Notes
     -----

@@ -269,11 +269,8 @@ class NeighborhoodComponents(
     See Also
     --------
     vicinal.nca.objective : The objective and its gradient as a function.
-        The objective and its gradient as a function.
-    sklearn.neighbors.NeighborhoodComponentsAnalysis : The transformer alone,
-        The transformer alone, with arrays of n × n.
-    vicinal.report.RegularizationDisplay : What folds said about each penalty.
-        Cross-validation results for each penalty.
+    sklearn.neighbors.NeighborhoodComponentsAnalysis : The transformer alone, with arrays of n × n.
+    vicinal.report.RegularizationDisplay : Cross-validation results for each penalty.
 
     Notes
     -----

@@ -39,7 +39,7 @@ class NeighborsAccuracyDisplay(BaseDisplay):
         How many points were named.
     title : str, optional
     note : str, optional
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class NeighborsAccuracyDisplay(BaseDisplay):
     lines_ : dict of str to matplotlib Line2D
     bands_ : dict of str to matplotlib PolyCollection
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Notes
     -----
@@ -120,7 +120,7 @@ class NeighborsAccuracyDisplay(BaseDisplay):
             The largest k.
         title : str, optional
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class NeighborsAccuracyDisplay(BaseDisplay):
             The largest k.
         title : str, optional
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class NeighborsAccuracyDisplay(BaseDisplay):
             The largest k.
         title : str, optional
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -231,17 +231,17 @@ class NeighborsAccuracyDisplay(BaseDisplay):
         return cls(found, ks, n_scored, title=title, note=note).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "NeighborsAccuracyDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         NeighborsAccuracyDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         ks = np.asarray(self.n_neighbors)
         check_count("n_scored", self.n_scored, 1)

@@ -38,7 +38,7 @@ class ComparisonDisplay(BaseDisplay):
         The method to whose accuracy a line is drawn through all others.
     title : str, optional
     note : str, optional
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class ComparisonDisplay(BaseDisplay):
         Means in percent, right of the picture.
     reference_ : matplotlib Line2D or None
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -108,7 +108,7 @@ class ComparisonDisplay(BaseDisplay):
         title : str, optional
             None: the verdict, up to its numbers.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -137,17 +137,17 @@ class ComparisonDisplay(BaseDisplay):
         ).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ComparisonDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         ComparisonDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         shares = {name: _shares(name, values) for name, values in self.fold_accuracies.items()}
         if not shares:

@@ -63,7 +63,7 @@ class ConvergenceDisplay(BaseDisplay):
     kept_ : dict of str to matplotlib Line2D
         Marks of the updates that were kept.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Examples
     --------
@@ -110,9 +110,9 @@ class ConvergenceDisplay(BaseDisplay):
         against : {"update", "time"}, default="update"
             What runs along the horizontal axis.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class ConvergenceDisplay(BaseDisplay):
             What runs along the horizontal axis.
         title : str, optional
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -172,19 +172,19 @@ class ConvergenceDisplay(BaseDisplay):
         return display.plot(ax=ax, against=against)
 
     def plot(self, ax: "Axes | None" = None, *, against: str = "update") -> "ConvergenceDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         against : {"update", "time"}, default="update"
             What runs along the horizontal axis.
 
         Returns
         -------
         ConvergenceDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         check_choice("against", against, ("update", "time"))
         if not self.histories:

@@ -63,11 +63,11 @@ class DensityDisplay(BaseDisplay):
     grid_log_density : ndarray of shape (len(grid[0]),) or (len(grid[0]), len(grid[1])), optional
         Logarithm of the density there. None: no lines.
     axis_names : sequence of str, optional
-        None: axes have no unit, and the same one.
+        Names of the axes. None: no ticks, and the same unit on both axes.
     value_name : str, default="log-density"
     title : str, optional
     notes : sequence of str, default=()
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class DensityDisplay(BaseDisplay):
     names_ : list of matplotlib Annotation
         Rows of the outliers.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -168,16 +168,16 @@ class DensityDisplay(BaseDisplay):
             points spread widest beside the kernels of a `LocalComponents`, or that
             of largest variance for other models.
         feature_names : sequence of str, optional
-            None: those that the model has seen in training.
+            Names of the features. None: those seen during `fit`.
         n_outliers : int, default=5
         grid_size : int, default=80
             Places along each axis at which the density is evaluated.
         rows : array-like of int, shape (n_samples,), optional
             What the points are called. None: their positions.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -241,11 +241,11 @@ class DensityDisplay(BaseDisplay):
         log_density : array-like of shape (n_samples,)
         n_outliers : int, default=5
         axis_names : sequence of str, optional
-            None: axes have no unit, and the same one.
+            Names of the axes. None: no ticks, and the same unit on both axes.
         value_name : str, default="log-density"
         title : str, optional
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -265,19 +265,19 @@ class DensityDisplay(BaseDisplay):
         return display.plot(ax=ax, n_outliers=n_outliers)
 
     def plot(self, ax: "Axes | None" = None, *, n_outliers: int = 5) -> "DensityDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         n_outliers : int, default=5
             Points of lowest density to ring and to name.
 
         Returns
         -------
         DensityDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         points, values, rows = self._checked()
         check_count("n_outliers", n_outliers, 0)

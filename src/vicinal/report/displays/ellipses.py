@@ -37,14 +37,14 @@ class LocalEllipsesDisplay(BaseDisplay):
     centers : array-like of shape (n_ellipses, 2)
     covariances : array-like of shape (n_ellipses, 2, 2)
     labels : array-like of shape (n_samples,), optional
-        Class of each point. None: all points have one color.
+        Class label of each point. None: all points have the same color.
     class_names : sequence of str, optional
-        Names in the order of the sorted classes.
+        Names of the classes, in sorted order of the labels.
     axis_names : sequence of str, optional
         None: axes have no unit.
     title : str, optional
     notes : sequence of str, default=()
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class LocalEllipsesDisplay(BaseDisplay):
     names_ : list of matplotlib Annotation
         Names of the classes.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -122,22 +122,22 @@ class LocalEllipsesDisplay(BaseDisplay):
         X : array-like of shape (n_samples, n_features)
             Points to draw.
         y : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         features : two names or positions of features, optional
             The plane to show. None: both, of two; of more, the plane in which the
             points spread widest, for `LocalComponents` beside its kernels.
         feature_names : sequence of str, optional
-            None: those that the model has seen in training.
+            Names of the features. None: those seen during `fit`.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         n_ellipses : int, default=40
             At most; they are spread over the picture, and fewer where they are large.
         n_std : float, default=1.0
             Half axes of the ellipses, in standard deviations.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -180,19 +180,19 @@ class LocalEllipsesDisplay(BaseDisplay):
         return display.plot(ax=ax, n_std=n_std)
 
     def plot(self, ax: "Axes | None" = None, *, n_std: float = 1.0) -> "LocalEllipsesDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         n_std : float, default=1.0
             Half axes of the ellipses, in standard deviations.
 
         Returns
         -------
         LocalEllipsesDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         check_nonnegative("n_std", n_std)
         points = check_array(self.points, dtype=np.float64, input_name="points")

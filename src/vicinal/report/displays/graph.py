@@ -42,12 +42,12 @@ class NeighborhoodGraphDisplay(BaseDisplay):
         An edge for each entry that is stored, or is not 0 in an array; both
         directions count as one, and the diagonal does not.
     labels : array-like of shape (n_samples,), optional
-        Class of each point.
+        Class label of each point.
     class_names : sequence of str, optional
-        Names in the order of the sorted classes.
+        Names of the classes, in sorted order of the labels.
     title : str, optional
     note : str, optional
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class NeighborhoodGraphDisplay(BaseDisplay):
     names_ : list of matplotlib Annotation
         Names of the classes.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Notes
     -----
@@ -126,18 +126,18 @@ class NeighborhoodGraphDisplay(BaseDisplay):
             fitted to X.
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         n_neighbors : int, optional
             Nearest neighbors of every point. None: 5, or all in a sparse graph.
         embedding : array-like of shape (n_samples, n_components), optional
             Where to draw the points. None: the model's output; for
             `DivergenceNeighbors` X itself.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -185,12 +185,12 @@ class NeighborhoodGraphDisplay(BaseDisplay):
         embedding : array-like of shape (n_samples, n_components)
         graph : sparse matrix or array of shape (n_samples, n_samples)
         labels : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         title : str, optional
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -200,17 +200,17 @@ class NeighborhoodGraphDisplay(BaseDisplay):
         return cls(embedding, graph, labels, class_names, title=title).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "NeighborhoodGraphDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         NeighborhoodGraphDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         embedding = check_array(self.embedding, dtype=np.float64, input_name="embedding")
         classes = Classes.of(self.labels, self.class_names, len(embedding))

@@ -52,7 +52,7 @@ class FeatureImportanceDisplay(BaseDisplay):
     text_ : list of matplotlib Text
         Shares in percent, at the ends of the bars.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -111,13 +111,13 @@ class FeatureImportanceDisplay(BaseDisplay):
             Data whose variances count. None: importances are the diagonal of M
             alone, which depends on the features' units.
         feature_names : sequence of str, optional
-            None: those that the model has seen in training.
+            Names of the features. None: those seen during `fit`.
         max_features : int, default=20
             Bars to draw at most.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -149,12 +149,12 @@ class FeatureImportanceDisplay(BaseDisplay):
     def plot(
         self, ax: "Axes | None" = None, *, max_features: int = 20
     ) -> "FeatureImportanceDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         max_features : int, default=20
             Bars to draw at most; what the other features have together is said
             below.
@@ -162,7 +162,7 @@ class FeatureImportanceDisplay(BaseDisplay):
         Returns
         -------
         FeatureImportanceDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         check_count("max_features", max_features, 1)
         shares = _shares(self.importances)

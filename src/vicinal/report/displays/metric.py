@@ -54,7 +54,7 @@ class MetricDisplay(BaseDisplay):
     text_ : list of matplotlib Text
         The numbers in the cells, of up to 8 features.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -109,7 +109,7 @@ class MetricDisplay(BaseDisplay):
             Show the metric for features measured in their standard deviations in
             X, which makes features of different units comparable.
         feature_names : sequence of str, optional
-            None: those that the model has seen in training.
+            Names of the features. None: those seen during `fit`.
         normalize : bool, default=False
             Divide each entry by the roots of the diagonal entries in its row and
             column: 1 where two features do the same to distances, 0 where they
@@ -117,9 +117,9 @@ class MetricDisplay(BaseDisplay):
         max_features : int, default=30
             Of more features, those with the largest entries on the diagonal.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -160,12 +160,12 @@ class MetricDisplay(BaseDisplay):
         max_features: int = 30,
         order_by: ArrayLike | None = None,
     ) -> "MetricDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         max_features : int, default=30
             Features to show at most.
         order_by : array-like of shape (n_features,), optional
@@ -175,7 +175,7 @@ class MetricDisplay(BaseDisplay):
         Returns
         -------
         MetricDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         matrix = _checked(self.matrix)
         names = [shortened(name, 16) for name in check_names(self.feature_names, len(matrix))]

@@ -38,9 +38,9 @@ class ProjectionDisplay(BaseDisplay):
         Projected points. Of more than two components the plane of largest
         variance is shown; one component is shown as a strip per class.
     labels : array-like of shape (n_samples,), optional
-        Class of each point. None: all points have one color.
+        Class label of each point. None: all points have the same color.
     class_names : sequence of str, optional
-        Names in the order of the sorted classes. None: the labels themselves.
+        Names of the classes, in sorted order of the labels. None: the labels themselves.
     title : str, optional
         Title of the picture.
     queries : array-like of shape (n_queries, n_components), optional
@@ -65,7 +65,7 @@ class ProjectionDisplay(BaseDisplay):
     lines_ : matplotlib LineCollection or None
         Lines from queries to their neighbors.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -141,13 +141,13 @@ class ProjectionDisplay(BaseDisplay):
         estimator : fitted transformer or pipeline
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         queries : array-like of shape (n_queries, n_features), optional
             Further points to project and to mark.
         query_names : sequence of str, optional
@@ -203,11 +203,11 @@ class ProjectionDisplay(BaseDisplay):
         ----------
         embedding : array-like of shape (n_samples, n_components)
         labels : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         title : str, optional
         queries : array-like of shape (n_queries, n_components), optional
             Further points to mark.
@@ -243,17 +243,17 @@ class ProjectionDisplay(BaseDisplay):
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ProjectionDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         ProjectionDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         ax = self._begin(ax)
         embedding = check_array(self.embedding, dtype=np.float64, input_name="embedding")

@@ -55,7 +55,7 @@ class RegularizationDisplay(BaseDisplay):
     chosen_ : matplotlib Line2D or None
         The mark.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Examples
     --------
@@ -104,9 +104,9 @@ class RegularizationDisplay(BaseDisplay):
         estimator : fitted model with `path_`, or a pipeline that ends in one
         score : {"accuracy", "log_likelihood"}, default="accuracy"
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -142,17 +142,17 @@ class RegularizationDisplay(BaseDisplay):
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "RegularizationDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         RegularizationDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         scales, scores = self._checked()
         ax = self._begin(ax)

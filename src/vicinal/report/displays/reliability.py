@@ -58,7 +58,7 @@ class ReliabilityDisplay(BaseDisplay):
     calibration_error_ : float
         Mean distance from the diagonal, bins weighed by their counts.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -124,9 +124,9 @@ class ReliabilityDisplay(BaseDisplay):
             learned from.
         n_bins : int, default=10
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class ReliabilityDisplay(BaseDisplay):
             Bins of equal count; fewer where many predictions are equal.
         title : str, optional
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -220,17 +220,17 @@ class ReliabilityDisplay(BaseDisplay):
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ReliabilityDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         ReliabilityDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         observed, predicted, counts = (
             np.asarray(column_or_1d(a), dtype=np.float64)

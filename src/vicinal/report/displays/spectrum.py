@@ -45,7 +45,7 @@ class SpectrumDisplay(BaseDisplay):
         Where to draw a horizontal line.
     title : str, optional
     note : str, optional
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class SpectrumDisplay(BaseDisplay):
     split_ : matplotlib Line2D or None
         Between both.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Examples
     --------
@@ -111,9 +111,9 @@ class SpectrumDisplay(BaseDisplay):
             Data to compare kernels with (None: those learned from), or to project
             (None: singular values of the map alone).
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -147,17 +147,17 @@ class SpectrumDisplay(BaseDisplay):
         return cls(**_of_map(map_of(estimator), rows), **named).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "SpectrumDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         SpectrumDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         values = np.asarray(column_or_1d(self.values), dtype=np.float64)
         if not len(values) or not np.isfinite(values).all():

@@ -33,7 +33,7 @@ class BaseDisplay:
     figure_ : matplotlib Figure
         The figure that holds it.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
     """
 
     title: str | None
