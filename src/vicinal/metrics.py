@@ -1,4 +1,4 @@
-"""How well clusters agree with classes."""
+"""Metrics of how well clusters agree with classes."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -1,4 +1,4 @@
-"""Pairs of rows drawn from labels, as many of the same class as of different ones."""
+"""Draw pairs of rows from class labels, half of them from the same class."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -71,8 +71,8 @@ def sample_pairs(
 
     Notes
     -----
-    Time and memory for random pairs grow with `n_pairs` and the number of rows. With more than 50
-    000 rows, near rows are searched for among 50 000 rows drawn at random.
+    Time and memory for random pairs grow with `n_pairs` and the number of rows. With more than
+    50 000 rows, near rows are searched for among 50 000 rows drawn at random.
 
     Examples
     --------

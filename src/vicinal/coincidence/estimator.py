@@ -121,10 +121,11 @@ class LatentCoincidence(
         if the search takes seconds. The map itself is learned on this machine; the pairs do not
         depend on `engine`.
     checkpoint : path-like, optional
-        File to which `fit` saves its progress every few seconds. If a fit is killed or interrupted,
-        calling it again with the same data and parameters resumes it, and the result is the same
-        model, bit for bit; after the fit has finished, calling it again returns at once. The
-        checkpoint of a different fit raises an error. See ``docs/checkpoints.md``.
+        File to which `fit` and `fit_pairs` save their progress every few seconds. If a fit is
+        killed or interrupted, calling it again with the same data and parameters resumes it, and
+        the result is the same model, bit for bit; after the fit has finished, calling it again
+        returns at once. The checkpoint of a different fit raises an error. See
+        ``docs/checkpoints.md``.
     memory_limit : int, float or str, optional
         Memory that `fit` and `fit_pairs` may use in addition to `X` itself: in bytes, or as a
         string such as "2GB". A call that needs more raises an error before any work is done, and
@@ -180,10 +181,10 @@ class LatentCoincidence(
         The solver used, also if `solver` is "auto".
     recipe_ : dict
         How the map was learned: "init", "pairs", "scale", "solver", "n_updates" (0: the start was
-        kept) and the "reason". For labeled points also "n_rows", the number of rows learned from;
-        "n_anchors", the number of these that have pairs; and "tried", all candidates, each with its
-        accuracy on held-out rows and the score that decided: the mean of the accuracy and of the
-        share of neighbors with the right class.
+        kept; None: until convergence) and the "reason". For labeled points also "n_rows", the
+        number of rows learned from; "n_anchors", the number of these that have pairs; and "tried",
+        all candidates, each with its accuracy on held-out rows and the score that decided: the mean
+        of the accuracy and of the share of neighbors with the right class.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -101,18 +101,18 @@ class LocalComponents(
     degrees_of_freedom : float in [0.1, 1e6], default=3.0
         Degrees of freedom ν of ``kernel="student"``: the smaller, the heavier the tails.
     gaussian : {"em", "search", "auto"}, optional
-        Model some directions, not necessarily features, by a Gaussian. "em": the directions in
-        which EM finds kernels as wide as the data. "search": look for more of them, as long as the
-        likelihood increases. "auto": "search" or none, whichever gives held-out rows the higher
-        likelihood. Needs ``covariance="full"`` or "auto".
+        Model some directions, not necessarily features, by a Gaussian. None: none. "em": the
+        directions in which EM finds kernels as wide as the data. "search": look for more of them,
+        as long as the likelihood increases. "auto": "search" or none, whichever gives held-out rows
+        the higher likelihood. Needs ``covariance="full"`` or "auto".
     n_mixture : int in [1, inf) or "auto", default=1
         Number of parts of a mixture. Each part is a density with kernels of its own shape, in which
         each row counts as far as it belongs to the part; Gaussian directions are searched for in
         each part. "auto": the number, from 1 to 25, that gives held-out rows the highest
         likelihood. Parts with few rows are regularized toward the others, and a part may be
         entirely Gaussian. Best for density estimation; `transform` then uses the mean of the
-        covariances of the parts. Above 20 000 rows, the model is fitted to a random sample of 20
-        000 rows and keeps only these. Needs ``covariance="full"`` and Gaussian kernels.
+        covariances of the parts. Above 20 000 rows, the model is fitted to a random sample of
+        20 000 rows and keeps only these. Needs ``covariance="full"`` and Gaussian kernels.
     rank : int in [1, n_features], optional
         Rank of ``covariance="low_rank"``. None: half the number of features.
     smoothing : int in [1, inf) or "auto", default="auto"

@@ -97,8 +97,8 @@ class DensityDisplay(BaseDisplay):
     Notes
     -----
     Each marginal of a `LocalComponents`, also with a Gaussian part or local covariances, is a
-    mixture of Gaussians around the projected points: contour lines are exact up to an error of 0.1
-    % and the resolution of the grid.
+    mixture of Gaussians around the projected points: contour lines are exact up to an error of
+    0.1 % and the resolution of the grid.
 
     With more than 20 000 points, a sample is scored and drawn; a smaller one with more than 200 000
     kernels.
