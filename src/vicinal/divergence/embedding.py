@@ -361,7 +361,7 @@ class DivergenceEmbedding(
 
     @property
     def dist_matrix_(self) -> NDArray:
-        """Lengths of the shortest paths, of a fitted "isomap"."""
+        """Lengths of the shortest paths, for a fitted "isomap"."""
         check_is_fitted(self, "embedding_")
         lengths = np.full((len(self.embedding_),) * 2, np.inf)
         for rows, part in self._maps("isomap", "dist_matrix_"):
@@ -370,7 +370,7 @@ class DivergenceEmbedding(
 
     @property
     def affinity_matrix_(self) -> csr_matrix:
-        """Affinities exp(-divergence / σ) of the edges, of a fitted "laplacian"."""
+        """Affinities exp(-divergence / σ) of the edges, for a fitted "laplacian"."""
         check_is_fitted(self, "embedding_")
         n, every = len(self.embedding_), []
         for rows, part in self._maps("laplacian", "affinity_matrix_"):

@@ -335,14 +335,13 @@ class LocalComponents(
     >>> model.score_samples(X[:2]).shape
     (2,)
 
-    With one direction Gaussian the flowers are likelier:
+    With one direction modeled by a Gaussian, the flowers have a higher likelihood:
 
     >>> model = LocalComponents(gaussian="search").fit(X)
     >>> print(f"{model.loo_log_likelihood_:.4f}", model.n_gaussian_)
     -1.5696 1
 
-    Among widths, rules and shapes a grid search finds the one that makes rows held back
-    likeliest, by `score`:
+    A grid search over widths, rules and shapes uses `score`, the log-likelihood of held-out rows:
 
     >>> from sklearn.model_selection import GridSearchCV, KFold
     >>> choices = {"covariance": [0.01, 0.1, 1.0, "scott", "diag"]}
@@ -350,7 +349,7 @@ class LocalComponents(
     >>> GridSearchCV(LocalComponents(), choices, cv=folds).fit(X).best_params_
     {'covariance': 'diag'}
 
-    Spectral clustering in the learned metric takes two lines; its affinities are the kernels:
+    Spectral clustering in the learned metric takes two lines, with the kernels as affinities:
 
     >>> from sklearn.cluster import SpectralClustering
     >>> Z = LocalComponents(gaussian="search").fit_transform(X)

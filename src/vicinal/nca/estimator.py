@@ -562,7 +562,7 @@ class NeighborhoodComponents(
 
     @property
     def objective_in_words_(self) -> str:
-        """What `objective_` is the value of, before the penalty."""
+        """Which mean `objective_` is, before the penalty, in words."""
         return CRITERIA[self._fitted_with["objective"]].mean
 
     def _checked(

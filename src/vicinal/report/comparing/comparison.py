@@ -88,20 +88,20 @@ class Comparison:
 
     @cached_property
     def difference_small(self) -> Difference | None:
-        """NeighborhoodComponents in few dimensions against baselines in as many or fewer."""
+        """Accuracy minus that of the best baseline, both in at most `n_components` dimensions."""
         ours = self._ours(is_small=True)
         others = [one for one in self._baselines() if one.n_components <= self.n_components]
         return in_accuracy(ours, others) if ours and others else None
 
     @cached_property
     def difference_log_loss(self) -> Difference | None:
-        """NeighborhoodComponents against the baseline of lowest log-loss."""
+        """Log-loss of NeighborhoodComponents compared with the lowest of the baselines."""
         ours, others = self._ours(is_small=False), self._baselines()
         return in_log_loss(ours, others) if ours and others else None
 
     @property
     def headline(self) -> str:
-        """What was compared on."""
+        """The data and folds of the comparison, in one line."""
         return words.headline(self)
 
     @property
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The verdict, what holds in few dimensions, and what about probabilities."""
+        """The verdict, and the findings on few dimensions and on probabilities."""
         found = [self.verdict]
         if self.difference_small is not None:
             found.append(words.about_few_dimensions(self.difference_small, self.n_components))
@@ -126,7 +126,7 @@ class Comparison:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What to keep in mind: notes, methods left out, warnings of fits."""
+        """What to keep in mind: notes, skipped methods, and warnings of fits."""
         return tuple(words.remarks(self))
 
     def records(self) -> list[dict[str, Any]]:

@@ -111,7 +111,7 @@ class ConvergenceDisplay(BaseDisplay):
         estimator : fitted model with `history_`, or a pipeline that ends in one
             Fitted model.
         against : {"update", "time"}, default="update"
-            Horizontal axis.
+            Quantity on the horizontal axis.
         title : str, optional
             Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
@@ -152,7 +152,7 @@ class ConvergenceDisplay(BaseDisplay):
         estimators : mapping of str to fitted model, or sequence of fitted models
             Fitted models. Models in a sequence are named by their classes.
         against : {"update", "time"}, default="update"
-            Horizontal axis.
+            Quantity on the horizontal axis.
         title : str, optional
             Title of the plot.
         ax : matplotlib Axes, optional
@@ -183,7 +183,7 @@ class ConvergenceDisplay(BaseDisplay):
         ax : matplotlib Axes, optional
             Axes to draw on. None: a new figure.
         against : {"update", "time"}, default="update"
-            Horizontal axis.
+            Quantity on the horizontal axis.
 
         Returns
         -------

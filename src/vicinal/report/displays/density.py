@@ -238,7 +238,7 @@ class DensityDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "DensityDisplay":
-        """Plot points by a score that is known already; the lower, the more of an outlier.
+        """Plot points by a given score; the lower the score, the more of an outlier.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ _HISTOGRAM_BINS = 40
 
 
 class ReliabilityDisplay(BaseDisplay):
-    """Calibration curve: observed frequencies against predicted probabilities, in bins.
+    """Calibration curve: observed frequencies against predicted probabilities.
 
     Bins have equal counts. Points on the diagonal mean that events predicted with a probability of
     30 % do happen in 30 % of the cases.
