@@ -67,8 +67,9 @@ class LatentCoincidence(
     Parameters
     ----------
     n_components : int in [1, n_features], optional
-        Dimension of the map. None: the number of features or, from 1000 features on, the number of
-        directions in which the rows differ, if that is smaller.
+        Dimension of the map; for the best metric, keep as many as you can afford. None: the number
+        of features or, from 1000 features on, the number of directions in which the rows differ, if
+        that is smaller.
     pairs : {"auto", "impostors", "all"}, default="auto"
         Which pairs of points `fit` makes from class labels. Coincident pairs are a point and its
         `n_targets` nearest points of the same class. "impostors": the other pairs are a point and
@@ -90,10 +91,11 @@ class LatentCoincidence(
         the features), starting with the directions in which the class means differ most. "lda":
         only these directions. "scaled": columns scaled to standard deviation 1, or their principal
         components if there are fewer components than columns. "identity" and "pca": the columns or
-        their principal components, unscaled. "random": a Gaussian random map of the columns. Or a
-        map of shape (n_components, n_features), or a tuple of a map and σ². "auto": of "identity"
-        (or "pca"), "scaled", "rca" and "lda", whichever classifies held-out rows best, with or
-        without further learning; "rca" if no rows are held out; "scaled" for pairs.
+        their principal components, unscaled; best for pixels. "random": a Gaussian random map of
+        the columns. Or a map of shape (n_components, n_features), or a tuple of a map and σ².
+        "auto": of "identity" (or "pca"), "scaled", "rca" and "lda", whichever classifies held-out
+        rows best, with or without further learning; "rca" if no rows are held out; "scaled" for
+        pairs.
     solver : {"auto", "lbfgs", "em", "em-endpoints"}, default="auto"
         "lbfgs": L-BFGS. "em" and "em-endpoints" (as in the paper) need many more updates; their
         small steps can make early stopping work better. "auto": "lbfgs"; with held-out rows and a

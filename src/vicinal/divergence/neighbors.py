@@ -83,11 +83,12 @@ class DivergenceNeighbors(
         Use all points within this distance as the neighborhood, instead of `n_neighbors`.
     divergence : {"jeffreys", "bhattacharyya", "hellinger", "jeffreys-riemann", \
 "bhattacharyya-riemann", "riemann", "euclidean"}, default="jeffreys"
-        Divergence between Gaussians. "jeffreys" and "bhattacharyya" behave like squared distances.
-        "hellinger" is near 1 for most pairs. "riemann" compares only shapes, not locations. Of the
-        first six options, "hellinger" and "riemann" satisfy the triangle inequality. "euclidean":
-        the Euclidean distances of the points, for comparison; there are no Gaussians, and
-        `n_neighbors`, `radius`, `covariance` and `gamma` have no effect.
+        Divergence between Gaussians. "jeffreys" is by far the fastest; "jeffreys" and
+        "bhattacharyya" behave like squared distances. "hellinger" is near 1 for most pairs.
+        "riemann" compares only shapes, not locations. Of the first six options, "hellinger" and
+        "riemann" satisfy the triangle inequality. "euclidean": the Euclidean distances of the
+        points, for comparison; there are no Gaussians, and `n_neighbors`, `radius`, `covariance`
+        and `gamma` have no effect.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         "euclidean": the rows of X are points. "precomputed": X holds distances, which are used
         instead of divergences: of all pairs of points, or a sparse graph of neighbors. `transform`

@@ -81,11 +81,12 @@ class LocalComponents(
     covariance : {"full", "diag", "spherical", "low_rank", "local", "auto", "scott", \
             "silverman", "isj"}, float or array-like, default="full"
         Shape of the kernels. "full", "diag" and "spherical": a covariance matrix of that form,
-        learned and shared by all kernels. "low_rank": a matrix of rank `rank` plus a multiple of
-        the identity. "local": one covariance per point (Manifold Parzen windows), close to the
-        covariance of the points around it; for clusters that differ in shape. "auto": of "full",
-        "diag", "spherical" and, up to 50 features, "local", the one with the highest likelihood of
-        held-out rows (see `recipe_`); takes several times as long.
+        learned and shared by all kernels; "full" suits densities, "diag" is the cautious choice for
+        a metric. "low_rank": a matrix of rank `rank` plus a multiple of the identity. "local": one
+        covariance per point (Manifold Parzen windows), close to the covariance of the points around
+        it; for clusters that differ in shape. "auto": of "full", "diag", "spherical" and, up to 50
+        features, "local", the one with the highest likelihood of held-out rows (see `recipe_`);
+        takes several times as long.
 
         Alternatively, a covariance that is used as it is, so that nothing is learned or chosen (for
         Student kernels, the scale matrix): a number, the variance along every feature; an array of
@@ -95,24 +96,26 @@ class LocalComponents(
         Sheather-Jones rule [4]_, adapts to clusters and is for one feature only.
     kernel : {"gaussian", "student"}, default="gaussian"
         "gaussian": Gaussian kernels. "student": Student's t with `degrees_of_freedom`, a mixture of
-        Gaussians of many widths: outliers keep a reasonable likelihood, and a few of them do not
-        widen all the other kernels. EM remains exact, with one more weight per pair. Cannot be
-        combined with a Gaussian part, nor with ``covariance="local"``.
+        Gaussians of many widths, for data with far outliers: these keep a reasonable likelihood,
+        and a few of them do not widen all the other kernels. EM remains exact, with one more weight
+        per pair. Cannot be combined with a Gaussian part, nor with ``covariance="local"``.
     degrees_of_freedom : float in [0.1, 1e6], default=3.0
         Degrees of freedom ν of ``kernel="student"``: the smaller, the heavier the tails.
     gaussian : {"em", "search", "auto"}, optional
-        Model some directions, not necessarily features, by a Gaussian. None: none. "em": the
-        directions in which EM finds kernels as wide as the data. "search": look for more of them,
-        as long as the likelihood increases. "auto": "search" or none, whichever gives held-out rows
-        the higher likelihood. Needs ``covariance="full"`` or "auto".
+        Model some directions, not necessarily features, by a Gaussian; helps if only a few of many
+        directions have structure. None: no Gaussian part. "em": the directions in which EM finds
+        kernels as wide as the data. "search": look for more of them, as long as the likelihood
+        increases. "auto": "search" or none, whichever gives held-out rows the higher likelihood.
+        Needs ``covariance="full"`` or "auto".
     n_mixture : int in [1, inf) or "auto", default=1
         Number of parts of a mixture. Each part is a density with kernels of its own shape, in which
         each row counts as far as it belongs to the part; Gaussian directions are searched for in
         each part. "auto": the number, from 1 to 25, that gives held-out rows the highest
-        likelihood. Parts with few rows are regularized toward the others, and a part may be
-        entirely Gaussian. Best for density estimation; `transform` then uses the mean of the
-        covariances of the parts. Above 20 000 rows, the model is fitted to a random sample of
-        20 000 rows and keeps only these. Needs ``covariance="full"`` and Gaussian kernels.
+        likelihood: the best choice for density estimation, and the slowest. Parts with few rows are
+        regularized toward the others, and a part may be entirely Gaussian. `transform` uses the
+        mean of the covariances of the parts. Above 20 000 rows, the model is fitted to a random
+        sample of 20 000 rows and keeps only these. Needs ``covariance="full"`` and Gaussian
+        kernels.
     rank : int in [1, n_features], optional
         Rank of ``covariance="low_rank"``. None: half the number of features.
     smoothing : int in [1, inf) or "auto", default="auto"
@@ -177,8 +180,8 @@ class LocalComponents(
         a Dask cluster (extra ``vicinal[dask]``) with an open client; "auto" chooses it for Dask
         arrays there (``docs/scale.md``).
     tolerance : float in [0, 1), default=0.0
-        Relative error that "tree" may make in each density. 0: rounding error only. All other
-        engines are exact.
+        Relative error that "tree" may make in each density; the larger, the faster. 0: rounding
+        error only. All other engines are exact.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
         Precision of the sums over pairs with ``engine="cuda"``. "auto": single precision for NumPy
         arrays; for tensors, their own. "tf32": faster, with products of 11 bits. All other engines

@@ -70,11 +70,11 @@ class NeighborhoodComponents(
     Parameters
     ----------
     n_components : int in [1, n_features], "auto" or None, default=None
-        Dimension d of the projected space. "auto": tries 1, 2, 3, 5, 8, 13, ... by
-        cross-validation, and takes the smallest whose accuracy is within one standard error of the
-        best; λ is chosen anew for each of them. None: the number of rows of a map given as `init`;
-        otherwise the number of features, but at most 100 and, from 1000 features on, at most the
-        number of directions in which the rows differ.
+        Dimension d of the projected space: 2 for plots, a few more for retrieval. "auto": tries 1,
+        2, 3, 5, 8, 13, ... by cross-validation, and takes the smallest whose accuracy is within one
+        standard error of the best; λ is chosen anew for each of them. None: the number of rows of a
+        map given as `init`; otherwise the number of features, but at most 100 and, from 1000
+        features on, at most the number of directions in which the rows differ.
     init : {"auto", "rca", "lda", "pca", "identity", "random"} or array-like of shape \
             (n_components, n_features), default="auto"
         Map to start from. "rca": the leading directions of the total covariance relative to the
@@ -92,7 +92,7 @@ class NeighborhoodComponents(
     objective : {"accuracy", "log"}, default="accuracy"
         What is maximized, as a mean over the training points: "accuracy", the probability p_i that
         a point picks a neighbor of its own class (the expected leave-one-out accuracy); or "log",
-        log p_i.
+        log p_i. "accuracy" tolerates points that cannot pick their own class; "log" does not.
     kernel : {"gaussian", "compact", "student"}, default="gaussian"
         Weight of a neighbor at distance r under the map. "gaussian": exp(-r²). "compact": (1 - r²)²
         within distance 1 and 0 beyond. "student": (1 + r²/ν)^(-(ν + d)/2), whose heavy tails let
@@ -142,8 +142,9 @@ class NeighborhoodComponents(
         among those about equally accurate, the one with the highest likelihood. This also
         calibrates `predict_proba` without changing the order of the classes. `path_` holds what was
         tried. "auto" takes 1.5 to 9 times as long as one fit, more for tables of 200 rows or fewer
-        (0.3 s). 0: classic NCA; "auto" means 0 if `solver` names an exact solver. In `partial_fit`,
-        "auto" is a fixed share of the variances.
+        (0.3 s). A number skips all of this. 0: classic NCA, which overfits when run to convergence;
+        "auto" means 0 if `solver` names an exact solver. In `partial_fit`, "auto" is a fixed share
+        of the variances.
     max_iter : int in [1, inf), optional
         Maximum number of updates of the map, whatever the batch size. None: 200 for exact solvers;
         for "sgd" and "adam" 150 epochs, but at least 1000 updates and at most 4000.
@@ -177,8 +178,8 @@ class NeighborhoodComponents(
         far.
     n_neighbors : int in [1, inf), optional
         Number of nearest training points that `predict` and `predict_proba` use, found by
-        approximate search (needs the extra ``vicinal[neighbors]``). None: all training points,
-        exactly.
+        approximate search (needs the extra ``vicinal[neighbors]``), for faster predictions with
+        many training points. None: all training points, exactly.
     engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda", "dask"}, \
             default="auto"
         How sums over pairs of points are computed; `engine_` and `engine_reason_` tell what "auto"
@@ -190,7 +191,8 @@ class NeighborhoodComponents(
         "auto" chooses it for Dask arrays there, whose rows stay on the workers (``docs/scale.md``).
     tolerance : float in [0, 1), default=0.0
         Relative error that "tree" may make in p_i and in the sums over a point's neighbors in its
-        own class and in the other classes. 0: rounding error only. All other engines are exact.
+        own class and in the other classes; the larger, the faster. 0: rounding error only. All
+        other engines are exact.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
         Precision of the sums over pairs with ``engine="cuda"``. "auto": single precision for NumPy
         arrays; for tensors, their own. "tf32": faster, with products of 11 bits. All other engines
