@@ -1,7 +1,8 @@
 """vicinal learns what "near" means for a data set.
 
-Everything public is imported on first use, so that ``import vicinal`` stays as
-light as the standard library.
+Metric learning, density estimation, clustering and divergences as scikit-learn estimators.
+Everything public is imported on first use, so that ``import vicinal`` loads nothing but the
+standard library.
 """
 
 from importlib import import_module

@@ -88,14 +88,16 @@ def _centering(center: NDArray) -> "faiss.CenteringTransform":
 
 
 class UsearchIndex:
-    """An index of usearch that takes raw vectors; see `LinearMapMixin.to_usearch`.
+    """A usearch index that takes raw vectors; see `LinearMapMixin.to_usearch`.
 
     Attributes
     ----------
     index : usearch.index.Index
-        Holds the mapped vectors; to be saved, and asked for all else.
+        The index that holds the mapped vectors; use it to save, and for everything else.
     components : ndarray of shape (n_components, n_features)
+        The learned map.
     center : ndarray of shape (n_features,)
+        Mean that is subtracted first.
     """
 
     def __init__(self, index: "usearch.index.Index", components: NDArray, center: NDArray) -> None:
@@ -107,10 +109,11 @@ class UsearchIndex:
         Parameters
         ----------
         keys : int, array-like of int of shape (n,), or None
-            What `search` calls them. None: numbers in order.
+            Keys that `search` returns for the vectors. None: consecutive numbers.
         vectors : array-like of shape (n, n_features) or (n_features,)
+            Vectors to add.
         **options
-            Of ``usearch.index.Index.add``.
+            Options of ``usearch.index.Index.add``.
 
         Returns
         -------
@@ -119,20 +122,21 @@ class UsearchIndex:
         return self.index.add(keys, self._mapped(vectors), **options)
 
     def search(self, vectors: ArrayLike, count: int = 10, **options: Any) -> Any:
-        """Find the nearest of raw vectors.
+        """Find the nearest neighbors of raw vectors.
 
         Parameters
         ----------
         vectors : array-like of shape (n, n_features) or (n_features,)
+            Query vectors.
         count : int, default=10
-            How many for each.
+            Number of neighbors for each vector.
         **options
-            Of ``usearch.index.Index.search``; ``exact=True`` looks at all.
+            Options of ``usearch.index.Index.search``; ``exact=True`` compares all vectors.
 
         Returns
         -------
         usearch.index.BatchMatches or Matches
-            With `keys` and `distances`, squares of the learned metric.
+            With `keys` and `distances`, which are squares of the learned distance.
         """
         return self.index.search(self._mapped(vectors), count, **options)
 

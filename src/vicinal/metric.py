@@ -27,15 +27,16 @@ __all__ = ["LinearMapMixin", "MahalanobisMetric", "MahalanobisMixin"]
 
 
 class MahalanobisMetric:
-    """A learned distance as a function of two points: a copy that no later fit changes.
+    """A learned distance as a function of two points: a copy that later fits do not change.
 
     Parameters
     ----------
     components : array-like of shape (n_components, n_features)
+        The learned map.
 
     See Also
     --------
-    MahalanobisMixin.get_metric : Where it comes from.
+    MahalanobisMixin.get_metric : Create one from a fitted model.
 
     Examples
     --------
@@ -49,7 +50,7 @@ class MahalanobisMetric:
         self.components = np.array(components, dtype=np.float64)
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
-        """Distance of two points, both of shape (n_features,)."""
+        """Distance between two points, both of shape (n_features,)."""
         u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
         if u.shape != v.shape or u.shape != self.components.shape[1:]:
             raise ValueError(
@@ -77,6 +78,7 @@ class MahalanobisMixin:
         Returns
         -------
         ndarray of shape (n_features, n_features)
+            The matrix M.
         """
         check_is_fitted(self)
         return gram(self.components_, self.components_)
@@ -89,12 +91,14 @@ class MahalanobisMixin:
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`.
+            Two points per pair, or the row numbers of two rows of `X`.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
+            Distances.
         """
         check_is_fitted(self)
         points, positions = split_pairs(pairs, X, self._n_columns)
@@ -106,15 +110,15 @@ class MahalanobisMixin:
     def get_metric(self) -> MahalanobisMetric:
         """The learned distance as a function of two points.
 
-        It can be pickled, and is what scikit-learn and SciPy take as ``metric=``. They
-        call it once for every pair: neighbors of `transform` are the same, and found
-        much faster.
+        The function can be pickled, and passed to scikit-learn and SciPy as ``metric=``. They call
+        it once for every pair; searching for neighbors in the output of `transform` gives the same
+        result much faster.
 
         Returns
         -------
         MahalanobisMetric
-            A function of two points of shape (n_features,) that returns a float, their
-            `pair_distance`; a copy, which no later fit changes.
+            A function of two points of shape (n_features,) that returns their `pair_distance` as a
+            float. It is a copy that later fits do not change.
 
         Examples
         --------
@@ -133,20 +137,22 @@ class MahalanobisMixin:
         return MahalanobisMetric(self.components_)
 
     def pair_score(self, pairs: Any, X: Any = None) -> NDArray:
-        """Similarity of the two points of each pair: minus their distance.
+        """Similarity of the two points of each pair: their negative distance.
 
-        The larger it is, the rather the two belong together, as with scikit-learn's
-        ``decision_function``: what ``roc_auc_score`` and its like ask for.
+        Higher scores mean that two points more likely belong together, as with scikit-learn's
+        ``decision_function``; functions such as ``roc_auc_score`` expect such scores.
 
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`.
+            Two points per pair, or the row numbers of two rows of `X`.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
+            Scores.
         """
         return -self.pair_distance(pairs, X)
 
@@ -172,15 +178,17 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
     @computes_in_place
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
-        """Project points.
+        """Apply the learned linear map.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to transform.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Points under the map.
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=float_dtypes(X), reset=False)
@@ -188,16 +196,16 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         return self._mapped(points)
 
     def to_sklearn(self) -> BaseEstimator:
-        """The projection as a fitted transformer of scikit-learn alone.
+        """The linear map as a fitted transformer of scikit-learn.
 
-        For pipelines that are to be used where vicinal is not installed. To fit it
-        again would learn another map.
+        For pipelines that will run where vicinal is not installed. Fitting the transformer again
+        would learn a different map.
 
         Returns
         -------
         NeighborhoodComponentsAnalysis or GaussianRandomProjection
-            The former for models that learn from labels; the latter stands for any
-            linear map, and its `inverse_transform` is the pseudo-inverse.
+            The former for models that learn from labels; the latter, which can hold any linear map,
+            for all others. Its `inverse_transform` is the pseudo-inverse.
 
         Examples
         --------
@@ -236,34 +244,35 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         n_links: int = 32,
         n_lists: int | None = None,
     ) -> "faiss.IndexPreTransform":
-        """An empty index of faiss that takes raw vectors and finds neighbors by the metric.
+        """An empty faiss index that takes raw vectors and finds neighbors by the learned metric.
 
-        The map stands in front of it: ``add`` and ``search`` take rows as `transform` does,
-        and distances are squares of `pair_distance`. Needs the extra ``index``.
+        The index applies the map first: ``add`` and ``search`` take the same rows as `transform`,
+        and the distances are squares of `pair_distance`. Needs the extra ``index``.
 
         Parameters
         ----------
         index : {"flat", "hnsw", "ivf"}, default="flat"
-            "flat": looks at all vectors, exact. "hnsw": a graph, and "ivf": lists of which
-            it looks at the nearest; both approximate.
+            "flat": compares all vectors, exact. "hnsw": a graph of neighbors. "ivf": inverted
+            lists, of which only the nearest are searched. The latter two are approximate.
         X : array-like of shape (n_samples, n_features), optional
-            Rows whose mean is subtracted first: faiss computes in single precision, to which
-            an offset of the features costs digits. "ivf" needs it, to lay out its lists.
+            Rows whose mean is subtracted first: faiss computes in single precision, and loses
+            digits if features have a large offset. Required for "ivf", which also builds its lists
+            from it.
         n_links : int, default=32
-            Links of a vector in the graph of "hnsw".
+            Number of links per vector in the graph of "hnsw".
         n_lists : int, optional
-            Number of lists of "ivf". None: 4 √n_samples, but not so many that fewer than 39
-            rows are left for each.
+            Number of lists of "ivf". None: 4 √n_samples, but at most so many that each list has at
+            least 39 rows.
 
         Returns
         -------
         faiss.IndexPreTransform
-            A copy of the map, which no later fit changes.
+            The index, with a copy of the map that later fits do not change.
 
         Notes
         -----
-        Of its lists "ivf" looks at one in 16, and "hnsw" keeps 64 vectors in view. For more
-        neighbors found, or for more speed, change that:
+        "ivf" searches one in 16 of its lists, and "hnsw" keeps 64 candidates. To find more of the
+        neighbors, or for more speed, change this:
         ``faiss.ParameterSpace().set_index_parameter(index, "nprobe", 50)``, or "efSearch".
 
         Examples
@@ -284,25 +293,25 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         return faiss_index(self.components_, index, X, n_links, n_lists)
 
     def to_usearch(self, X: ArrayLike | None = None, **options: Any) -> "UsearchIndex":
-        """An empty index of usearch that takes raw vectors and finds neighbors by the metric.
+        """An empty usearch index that takes raw vectors and finds neighbors by the learned metric.
 
-        The map stands in front of it: ``add`` and ``search`` take rows as `transform` does,
-        and distances are squares of `pair_distance`. Needs the extra ``index``.
+        The index applies the map first: ``add`` and ``search`` take the same rows as `transform`,
+        and the distances are squares of `pair_distance`. Needs the extra ``index``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), optional
-            Rows whose mean is subtracted first: usearch computes in single precision, to
-            which an offset of the features costs digits.
+            Rows whose mean is subtracted first: usearch computes in single precision, and loses
+            digits if features have a large offset.
         **options
-            Of ``usearch.index.Index``, such as `connectivity`, `expansion_add`,
+            Options of ``usearch.index.Index``, such as `connectivity`, `expansion_add`,
             `expansion_search` and `dtype`.
 
         Returns
         -------
         UsearchIndex
-            With ``add(keys, vectors)`` and ``search(vectors, count)``; its `index` is that
-            of usearch. A copy of the map, which no later fit changes.
+            Index with ``add(keys, vectors)`` and ``search(vectors, count)``; its `index` is the
+            usearch index. It holds a copy of the map that later fits do not change.
 
         Examples
         --------
@@ -321,17 +330,17 @@ class LinearMapMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mahalano
         return usearch_index(self.components_, X, options)
 
     def to_torch(self) -> "torch.nn.Linear":
-        """The projection as a layer of torch, to be part of a network.
+        """The linear map as a torch layer, to be part of a network.
 
-        For the first layer of one that starts where a linear map has ended, or the last one
-        behind features that a network computes. Needs the extra ``gpu``; a torch without
-        CUDA will do.
+        For example, as the first layer of a network that starts from the fitted map, or as the last
+        layer after features that a network computes. Needs the extra ``gpu``; a torch without CUDA
+        is sufficient.
 
         Returns
         -------
         torch.nn.Linear
-            Without bias, in the precision of `components_`, and to be trained as any layer.
-            A copy of the map, which no later fit changes.
+            A layer without bias, in the precision of `components_`, that can be trained like any
+            other. It is a copy that later fits do not change.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""How well clusters agree with classes."""
+"""Metrics of how well clusters agree with classes."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,21 +10,21 @@ __all__ = ["permutation_accuracy", "purity"]
 
 
 def permutation_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
-    """Accuracy of clusters if each of them is given a class of its own, in the best way.
+    """Accuracy of a clustering under the best one-to-one assignment of clusters to classes.
 
-    Where there are more clusters than classes, those without a class count as wrong.
+    If there are more clusters than classes, rows in clusters without a class count as wrong.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Classes.
+        True class labels.
     labels : array-like of shape (n_samples,)
-        Clusters.
+        Cluster labels.
 
     Returns
     -------
     float
-        From 0 to 1.
+        Accuracy, from 0 to 1.
 
     Examples
     --------
@@ -39,21 +39,21 @@ def permutation_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
 
 
 def purity(y_true: ArrayLike, labels: ArrayLike) -> float:
-    """Share of the rows whose class is the most frequent one of their cluster.
+    """Share of rows whose class is the most frequent one in their cluster.
 
-    Many small clusters are pure, whatever they are: 1 where every row is one.
+    Many small clusters always have a high purity: 1 if every row is a cluster of its own.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Classes.
+        True class labels.
     labels : array-like of shape (n_samples,)
-        Clusters.
+        Cluster labels.
 
     Returns
     -------
     float
-        From 0 to 1.
+        Purity, from 0 to 1.
 
     Examples
     --------

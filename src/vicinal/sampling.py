@@ -1,4 +1,4 @@
-"""Pairs of rows drawn from labels, as many of the same class as of different ones."""
+"""Draw pairs of rows from class labels, half of them from the same class."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,46 +32,47 @@ def sample_pairs(
     kind: str = "random",
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[NDArray, NDArray]:
-    """Draw pairs of rows from labels, half of them of the same class.
+    """Draw pairs of rows from class labels, half of them from the same class.
 
-    No pair comes twice, in whatever order, and no row is paired with itself. Where labels
-    have fewer pairs of one kind than half of `n_pairs`, all of these are there, and the more
-    of the other kind.
+    No pair is drawn twice, in either order, and no row is paired with itself. If the labels allow
+    fewer pairs of one kind than half of `n_pairs`, all of these are returned, with more of the
+    other kind to make up for it.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Class labels.
     n_pairs : int
-        An odd number has one pair more of different classes.
+        Number of pairs. If it is odd, there is one more pair of different classes.
     X : array-like of shape (n_samples, n_features), optional
-        Needed for "near" and "hard", whose distances are those between its rows: scale the
-        features first, or give what a model makes of them.
+        Points to measure distances between; required for "near" and "hard". Scale the features
+        first, or pass the output of a fitted model.
     kind : {"random", "near", "hard"}, default="random"
-        "random": of all pairs of a kind each is as likely. "near": a row drawn at random, and
-        one of its 3 nearest of the same class; and one of its 3 nearest of other classes (of
-        more than 3, where 3 do not make as many pairs). "hard": pairs of the same class that
-        are far apart, of every ten drawn at random the farthest (of fewer, where there are not
-        as many); and those of different classes that are near, as in "near".
+        "random": all pairs of the same class are equally likely, and so are all pairs of different
+        classes. "near": a row drawn at random with one of its 3 nearest neighbors of the same
+        class, or of other classes (more than 3 if 3 do not give enough pairs). "hard": same-class
+        pairs that are far apart, the farthest of every ten drawn at random (of fewer, if there are
+        not enough), and pairs of different classes that are near, as in "near".
     random_state : int, RandomState instance or None, default=None
+        Seed or generator.
 
     Returns
     -------
     pairs : ndarray of int, shape (n_pairs, 2)
-        Positions of both rows, in random order. Of near ones the second is a neighbor of the
-        first.
+        Row numbers of the two rows of each pair, in random order. In a near pair, the second row is
+        a neighbor of the first.
     labels : ndarray of int, shape (n_pairs,)
-        1 for pairs of the same class, 0 for others.
+        1 for pairs of the same class, 0 for all others.
 
     See Also
     --------
-    LatentCoincidence.fit_pairs : Learns from them.
-    LatentCoincidence.calibrate_threshold : Sets a threshold by them.
+    LatentCoincidence.fit_pairs : Learn a metric from such pairs.
+    LatentCoincidence.calibrate_threshold : Set a threshold with such pairs.
 
     Notes
     -----
-    Random pairs take time and memory in proportion to `n_pairs` and the rows. Of more than
-    50 000 rows as many, drawn at random, are those that near ones are looked for among.
+    Time and memory for random pairs grow with `n_pairs` and the number of rows. With more than
+    50 000 rows, near rows are searched for among 50 000 rows drawn at random.
 
     Examples
     --------

@@ -40,10 +40,10 @@ _SEVERAL = "COL,..."
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", parser=located, help="Read this table; - is standard input."),
+    typer.Argument(metavar="DATA", parser=located, help="Table to read; - is standard input."),
 ]
 ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Use this model file, which vicinal fit wrote.")
+    Path, typer.Argument(metavar="MODEL", help="Model file, written by vicinal fit.")
 ]
 
 Output = Annotated[
@@ -53,7 +53,7 @@ Output = Annotated[
         "-o",
         metavar="FILE",
         parser=located,
-        help="Write the table to this file; without it, or with -, to standard output.",
+        help="Write the table to this file; by default, or with -, to standard output.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -62,7 +62,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         case_sensitive=False,
-        help="Say what DATA is. By default its first bytes or its name tell.",
+        help="Format of DATA; by default detected from its first bytes or its name.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -71,7 +71,7 @@ To = Annotated[
     typer.Option(
         "--to",
         case_sensitive=False,
-        help="Say what to write. By default the name of FILE tells; standard output gets csv.",
+        help="Format to write; by default that of the name of FILE, or csv on standard output.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -79,7 +79,7 @@ Defuse = Annotated[
     bool,
     typer.Option(
         "--defuse-formulas",
-        help="Put ' before words that a spreadsheet would run, as =SUM(A1).",
+        help="Put ' before text that a spreadsheet would run as a formula, such as =SUM(A1).",
         rich_help_panel=_FILES,
     ),
 ]
@@ -87,7 +87,7 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Say whether the first line of a text holds names of columns.",
+        help="Whether the first line of a text file holds column names.",
         show_default=False,
         rich_help_panel=_FILES,
     ),
@@ -96,20 +96,20 @@ Checkpoint = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write what the fit has found so far to this file every few seconds, and go on from "
-        "there: the same command after a kill or Ctrl-C ends with the same model.",
+        help="Save the progress of the fit to this file every few seconds. After a kill or Ctrl-C, "
+        "the same command resumes the fit and ends with the same model.",
     ),
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", metavar="COL", help="Name the column of classes."),
+    typer.Option("--target", "-t", metavar="COL", help="Column that holds the class labels."),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--columns",
         metavar=_SEVERAL,
-        help="Learn from these columns, by default from all but the target; may be repeated.",
+        help="Columns to use as features; by default all but the target. May be repeated.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -118,7 +118,7 @@ Drop = Annotated[
     typer.Option(
         "--drop",
         metavar=_SEVERAL,
-        help="Do not learn from these columns; may be repeated.",
+        help="Columns not to use as features; may be repeated.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -127,7 +127,7 @@ OneHot = Annotated[
     typer.Option(
         "--one-hot",
         metavar=_SEVERAL,
-        help="Turn these columns of words, or 'all', into a 0/1 column for each category.",
+        help="Text columns, or 'all', to one-hot encode: a 0/1 column for each category.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -135,7 +135,7 @@ DropMissing = Annotated[
     bool,
     typer.Option(
         "--drop-missing",
-        help="Leave out rows with missing values, instead of an error.",
+        help="Drop rows with missing values, instead of stopping with an error.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -143,7 +143,8 @@ IgnoreUnknown = Annotated[
     bool,
     typer.Option(
         "--ignore-unknown",
-        help="Let categories that the model has not seen count as none, instead of an error.",
+        help="Encode categories unknown to the model as all zeros, instead of stopping with an "
+        "error.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -152,13 +153,15 @@ Keep = Annotated[
     typer.Option(
         "--keep",
         metavar=_SEVERAL,
-        help="Pass on these columns of DATA, as an identifier of the rows; may be repeated.",
+        help="Columns of DATA to copy to the output, such as an identifier; may be repeated.",
         rich_help_panel=_COLUMNS,
     ),
 ]
 KeepAll = Annotated[
     bool,
-    typer.Option("--keep-all", help="Pass on all columns of DATA.", rich_help_panel=_COLUMNS),
+    typer.Option(
+        "--keep-all", help="Copy all columns of DATA to the output.", rich_help_panel=_COLUMNS
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -173,8 +176,8 @@ MemoryLimit = Annotated[
     typer.Option(
         "--memory-limit",
         metavar="SIZE",
-        help="Read DATA in parts, and hold no more than this of it, e.g. 2GB: for tables larger "
-        "than memory.",
+        help="Read DATA in parts, and keep at most this much of it in memory, e.g. 2GB; for "
+        "tables larger than memory.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -185,17 +188,15 @@ Seed = Annotated[
         metavar="N",
         min=0,
         max=2**32 - 1,
-        help="Make what is drawn at random repeatable.",
+        help="Random seed, for reproducible results.",
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", metavar="N", help="Use so many threads, by default all cores."),
+    typer.Option("--jobs", "-j", metavar="N", help="Number of threads; by default all cores."),
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Write the numbers to standard output as JSON.")
+    bool, typer.Option("--json", help="Write the results to standard output as JSON.")
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Show no progress, and make no remarks.")
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback where something fails.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no remarks.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the full traceback of errors.")]

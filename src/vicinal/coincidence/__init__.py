@@ -1,4 +1,4 @@
-"""Latent coincidence: the metric, and the probability, of belonging together."""
+"""Latent coincidence analysis: a metric, and the probability that two points belong together."""
 
 from vicinal.coincidence.classifier import CoincidenceClassifier
 from vicinal.coincidence.estimator import LatentCoincidence

@@ -63,68 +63,72 @@ class CoincidenceClassifier(
 ):
     """Classifier by the probability that a point coincides with the mean of a class.
 
-    For each class a map W_c and a noise σ_c² are learned from pairs of its mean
-    and a point, which coincide where the point belongs to the class.
+    For each class, a map W_c and a noise variance σ_c² are learned from pairs of the class mean and
+    a point. A pair coincides if the point belongs to the class.
 
     Parameters
     ----------
     n_components : int in [1, n_features], optional
-        Dimension of the maps. None: the number of features, or from 1000 features on
-        that of directions in which the rows differ, where fewer.
+        Dimension of the maps. None: the number of features or, from 1000 features on, the number of
+        directions in which the rows differ, if that is smaller.
     solver : {"lbfgs", "em", "em-endpoints"}, default="lbfgs"
-        "em" and "em-endpoints" (as in the paper) need many more updates.
+        "lbfgs": L-BFGS. "em" and "em-endpoints" (as in the paper) need many more updates.
     init : {"auto", "rca", "lda", "scaled", "pca", "identity", "random"}, default="auto"
-        Map to start from, for every class: "auto" is "rca", whose coordinates, as those of
-        "lda" and "scaled", do not depend on the unit of a column; with the others, columns of large
-        values count for more. All as in `LatentCoincidence`.
+        Map to start from, for every class, as in `LatentCoincidence`. "auto" is "rca". The
+        coordinates of "rca", "lda" and "scaled" do not depend on the units of columns; with the
+        other starts, columns with large values count for more.
     max_iter : int in [1, inf), default=1000
-        Largest number of updates for each class.
+        Maximum number of updates for each class.
     tol : float in [0, inf), default=1e-6
-        Gain in mean log-likelihood at which a class's fit has converged.
+        The fit of a class has converged when an update improves its mean log-likelihood by at most
+        this much.
     checkpoint : path-like, optional
-        File in which `fit` writes down, every few seconds, what it has found so far. A fit
-        that is killed, or interrupted, and called again with the same data and parameters goes
-        on from there and learns the same model, to the bit; called after its end it
-        returns at once. The checkpoint of another fit is refused. See
-        ``docs/checkpoints.md``.
+        File to which `fit` saves its progress every few seconds. If a fit is killed or interrupted,
+        calling it again with the same data and parameters resumes it, and the result is the same
+        model, bit for bit; after the fit has finished, calling it again returns at once. The
+        checkpoint of a different fit raises an error. See ``docs/checkpoints.md``.
     memory_limit : int, float or str, optional
-        Bytes, or words as "2GB", that `fit` may take beside `X` itself:
-        what would need more is refused before any work, with what to change
-        (``docs/scale.md``). Results do not depend on it.
-        None: no limit.
+        Memory that `fit` may use in addition to `X` itself: in bytes, or as a string such as "2GB".
+        A call that needs more raises an error before any work is done, and says what to change
+        (``docs/scale.md``). Results do not depend on the limit. None: no limit.
     random_state : int, RandomState instance or None, default=None
-        For ``init="random"``.
+        Seed or generator for ``init="random"``.
     verbose : int, default=0
         1: show a progress line.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The class labels.
     means_ : ndarray of shape (n_classes, n_features)
+        Mean μ_c of each class.
     components_ : ndarray of shape (n_classes, n_components, n_features)
-        W_c.
+        Map W_c of each class.
     sigma2_ : ndarray of shape (n_classes,)
+        Noise variance σ_c² of each class.
     log_likelihood_ : ndarray of shape (n_classes,)
+        Log-likelihood of the pairs of each class.
     n_iter_ : int
-        Largest number of updates of a class.
+        Largest number of updates made for a class.
     recipe_ : dict
-        What "auto" came to ("init", "solver"), and the number of rows learned from
-        ("n_rows"): beyond 100 000 a sample, while the means are those of all rows.
+        The "init" and "solver" used, and "n_rows", the number of rows learned from: with more than
+        100 000 rows, a sample, while the means are those of all rows.
     n_features_in_ : int
+        Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if `X` has feature names that are all strings.
+        Names of the features seen during `fit`. Only if `X` has feature names that are all strings.
 
     See Also
     --------
-    LatentCoincidence : One metric for all.
+    LatentCoincidence : One metric for all classes.
 
     Notes
     -----
-    Every class has a metric of its own, and it measures from the mean of the class. So
-    `transform` gives a distance to each mean, as that of scikit-learn's ``KMeans`` does, and
-    `pair_probability` that two points are of the same class; but there is no one distance
-    between two points, and hence no ``pair_distance``, ``pair_score``, ``get_metric`` or
-    ``get_mahalanobis_matrix``, nor a threshold on it: these are those of `LatentCoincidence`.
+    Each class has its own metric, which measures from the mean of the class. `transform` therefore
+    gives a distance to each mean, like scikit-learn's ``KMeans``, and `pair_probability` the
+    probability that two points belong to the same class. There is no single distance between two
+    points, and hence no ``pair_distance``, ``pair_score``, ``get_metric`` or
+    ``get_mahalanobis_matrix``, nor a threshold on it: for these, use `LatentCoincidence`.
 
     It is section 3.1 of [1]_; which function computes what:
     ``docs/equations/latent-coincidence.md``.
@@ -170,16 +174,19 @@ class CoincidenceClassifier(
     @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: ArrayLike) -> "CoincidenceClassifier":
-        """Learn a map and a noise for each class.
+        """Learn a map and a noise variance for each class.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training set.
         y : array-like of shape (n_samples,)
+            Class labels.
 
         Returns
         -------
         self : CoincidenceClassifier
+            The fitted estimator.
         """
         points, targets = self._labeled(X, y)
         self._check_parameters(points.shape[1])
@@ -292,18 +299,20 @@ class CoincidenceClassifier(
     @answers_in_kind
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
-        """Distance of points to the mean of each class, by the metric of that class.
+        """Distance of each point to the mean of each class, in the metric of that class.
 
-        It is |W_c (x - μ_c)| / √(1 + 2σ_c²), so that half of its square and a constant of the
-        class are minus the logarithm of the probability to coincide with the mean.
+        The distance is |W_c (x - μ_c)| / √(1 + 2σ_c²). Half of its square, plus a constant of the
+        class, is the negative logarithm of the probability that the point coincides with the mean.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to transform.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Distances.
 
         Examples
         --------
@@ -321,20 +330,22 @@ class CoincidenceClassifier(
     @answers_in_kind
     @on_own_threads
     def pair_probability(self, pairs: Any, X: ArrayLike | None = None) -> NDArray:
-        """Probability that the two points of each pair are of the same class.
+        """Probability that the two points of each pair belong to the same class.
 
-        It is Σ_c P(c | x) P(c | x') with the probabilities of `predict_proba`, for points
-        that are drawn independently.
+        The probability is Σ_c P(c | x) P(c | x'), with the class probabilities of `predict_proba`,
+        for points drawn independently.
 
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`.
+            Two points per pair, or the row numbers of two rows of `X`.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
+            Probabilities.
 
         Examples
         --------
@@ -386,40 +397,46 @@ class CoincidenceClassifier(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to classify.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Log-probabilities, with columns in the order of `classes_`.
         """
         return log_shares(self._log_coincidence(self._checked(X)), axis=1)
 
     @answers_in_blocks
     @answers_in_kind
     def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Probabilities to coincide with the means of the classes, divided by their sum.
+        """Class probabilities: of coinciding with each class mean, divided by their sum.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to classify.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Probabilities, with columns in the order of `classes_`.
         """
         return np.exp(self.predict_log_proba(X))
 
     @answers_in_blocks
     @answers_in_kind
     def predict(self, X: ArrayLike) -> NDArray:
-        """Class whose mean a point most probably coincides with.
+        """Predict the class whose mean each point most probably coincides with.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to classify.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Predicted class labels.
         """
         most = self._log_coincidence(self._checked(X)).argmax(axis=1)
         return self.classes_[most]

@@ -61,79 +61,80 @@ class LatentCoincidence(
 ):
     """Latent coincidence analysis: a metric, and the probability that two points belong together.
 
-    Two points are seen through a linear map with noise, and coincide with a
-    probability that falls with their distance there. The map is learned from
-    labeled points or from labeled pairs.
+    The two points are mapped linearly, with noise, and coincide with a probability that falls with
+    their distance under the map. The map is learned from labeled points or from labeled pairs.
 
     Parameters
     ----------
     n_components : int in [1, n_features], optional
-        Dimension of the map. None: the number of features, or from 1000 features on
-        that of directions in which the rows differ, where fewer.
+        Dimension of the map; for the best metric, keep as many as you can afford. None: the number
+        of features or, from 1000 features on, the number of directions in which the rows differ, if
+        that is smaller.
     pairs : {"auto", "impostors", "all"}, default="auto"
-        What labels make of points. Coincident pairs: a point and its
-        `n_targets` nearest of the same class. Others: a point and those of other
-        classes nearer than the last of these, where a point without any is left
-        out; or ("all") a point and the `n_targets` nearest of other classes. Where
-        no point has an impostor all pairs are learned from, with a warning.
-        Nearest is meant in the coordinates of `init`. "auto": whichever labels rows
-        held back better, "all" without such rows.
+        Which pairs of points `fit` makes from class labels. Coincident pairs are a point and its
+        `n_targets` nearest points of the same class. "impostors": the other pairs are a point and
+        the points of other classes that are nearer than the last of these targets; a point without
+        impostors is left out. "all": the other pairs are a point and the `n_targets` nearest points
+        of other classes. If no point has an impostor, "all" is used, with a warning. Nearest refers
+        to the coordinates of `init`. "auto": whichever classifies held-out rows better; "all" if no
+        rows are held out.
     n_targets : int in [1, inf), default=3
-        Nearest points of its class that a point is to coincide with.
+        Number of nearest points of its own class that each point should coincide with.
     scale : {"auto", "shared", "local"}, default="auto"
-        Whether all pairs are measured by one length, or those of every point by
-        its own: where some regions are denser than others. "auto": whichever labels
-        rows held back better, "shared" without such rows and for pairs.
+        "shared": one length scale for all pairs. "local": a length scale of its own for every
+        point, for data in which some regions are denser than others. "auto": whichever classifies
+        held-out rows better; "shared" if no rows are held out, and for pairs.
     init : {"auto", "rca", "lda", "scaled", "pca", "identity", "random"}, array or tuple, \
             default="auto"
-        Map to start from, and with it the coordinates that are learned in. "rca":
-        white within classes (their covariance shrunk where there are few rows for
-        the features), directions in which the means of classes differ most first;
-        "lda": these directions alone; "scaled": columns of standard deviation 1,
-        and their principal components where there are fewer components; "pca" and
-        "identity": the columns as they are; "random": a Gaussian map of these. Or a map of shape
-        (n_components, n_features), or a map and σ². "auto": "identity" (or "pca"),
-        "scaled", "rca" or "lda", whichever labels rows held back best, with
-        or without further learning; without such rows "rca"; for pairs "scaled".
+        Map to start from, and the coordinates in which the map is learned. "rca": coordinates that
+        are white within classes (the within-class covariance is shrunk if there are few rows for
+        the features), starting with the directions in which the class means differ most. "lda":
+        only these directions. "scaled": columns scaled to standard deviation 1, or their principal
+        components if there are fewer components than columns. "identity" and "pca": the columns or
+        their principal components, unscaled; best for pixels. "random": a Gaussian random map of
+        the columns. Or a map of shape (n_components, n_features), or a tuple of a map and σ².
+        "auto": of "identity" (or "pca"), "scaled", "rca" and "lda", whichever classifies held-out
+        rows best, with or without further learning; "rca" if no rows are held out; "scaled" for
+        pairs.
     solver : {"auto", "lbfgs", "em", "em-endpoints"}, default="auto"
-        "em" and "em-endpoints" (as in the paper) need many more updates, and
-        their small steps can be better to stop early at. "auto": "lbfgs"; with
-        rows held back and a shared scale also "em", whichever labels them better.
+        "lbfgs": L-BFGS. "em" and "em-endpoints" (as in the paper) need many more updates; their
+        small steps can make early stopping work better. "auto": "lbfgs"; with held-out rows and a
+        shared scale, "em" if it classifies them better.
     max_iter : int in [1, inf), default=1000
-        Largest number of updates.
+        Maximum number of updates.
     tol : float in [0, inf), default=1e-8
-        The fit has converged when an update gains at most this much mean
-        log-likelihood, or moves the parameters by at most this share of their
-        norm.
+        The fit has converged when an update improves the mean log-likelihood by at most this much,
+        or changes the parameters by at most this share of their norm.
     early_stopping : bool or "auto", default="auto"
-        Hold rows back, see which start, which way to learn from it and how many
-        updates let 5 nearest neighbors label them best, and do the same with all
-        rows: the likeliest map is seldom the best for that. Where no update
-        helps, the start itself is kept. For pairs: hold pairs back, see after how many
-        updates they are likeliest, and make as many with all pairs. "auto": where
-        labels are given, not for pairs.
+        For labels: hold out rows, find the start, the way to learn from it, and the number of
+        updates with which 5 nearest neighbors classify these rows best, and repeat that fit on all
+        rows. The map with the highest likelihood is seldom the best for nearest neighbors. If no
+        update helps, the start itself is kept. For pairs: hold out pairs, find the number of
+        updates that gives them the highest likelihood, and make as many with all pairs. "auto":
+        True for labels, False for pairs.
     validation_fraction : float in (0, 1), default=0.2
-        Share of the rows, or pairs, held back. Rows are held back in turn, up to five
-        times, until there are 1000; of more than 5000 rows some are tried only.
+        Share of the rows or pairs to hold out. Different rows are held out in turn, up to five
+        times, until there are 1000 in total; with more than 5000 rows, these trials use a sample of
+        5000.
     engine : {"auto", "dask"}, default="auto"
-        Who looks for neighbors, which make the pairs of labels. "auto": this machine; for an
-        array of Dask, of which no more than the rows that are learned from come here, the
-        workers of the cluster whose client is open. "dask" (extra `dask`): they look in any
-        case, where that takes seconds. Updates are made here; pairs do not depend on it.
+        Where the nearest neighbors that make the pairs are searched for. "auto": on this machine;
+        for a Dask array, on the workers of the cluster with an open client (only the rows to learn
+        from are copied to this machine). "dask" (extra `dask`): on the workers for any kind of `X`,
+        if the search takes seconds. The map itself is learned on this machine; the pairs do not
+        depend on `engine`.
     checkpoint : path-like, optional
-        File in which `fit` writes down, every few seconds, what it has found so far. A fit
-        that is killed, or interrupted, and called again with the same data and parameters goes
-        on from there and learns the same model, to the bit; called after its end it
-        returns at once. The checkpoint of another fit is refused. See
+        File to which `fit` and `fit_pairs` save their progress every few seconds. If a fit is
+        killed or interrupted, calling it again with the same data and parameters resumes it, and
+        the result is the same model, bit for bit; after the fit has finished, calling it again
+        returns at once. The checkpoint of a different fit raises an error. See
         ``docs/checkpoints.md``.
     memory_limit : int, float or str, optional
-        Bytes, or words as "2GB", that `fit` and `fit_pairs` may take beside `X` itself:
-        what would need more is refused before any work, with what to change
-        (``docs/scale.md``). How many pairs a rare class makes is not known before, and
-        not counted. Results do not depend on it.
-        None: no limit.
+        Memory that `fit` and `fit_pairs` may use in addition to `X` itself: in bytes, or as a
+        string such as "2GB". A call that needs more raises an error before any work is done, and
+        says what to change (``docs/scale.md``). The number of pairs that a rare class will make is
+        not known in advance and not counted. Results do not depend on the limit. None: no limit.
     random_state : int, RandomState instance or None, default=None
-        For rows held back, samples of large tables and ``init="random"``.
+        Seed or generator for held-out rows, samples of large tables, and ``init="random"``.
     n_jobs : int, optional
         Number of threads.
     verbose : int, default=0
@@ -142,81 +143,87 @@ class LatentCoincidence(
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        W.
+        The learned map W.
     sigma2_ : float
-        σ², variance of the noise in the coordinates of W; κ is 1, or the geometric
-        mean of local scales is. After early stopping, and with local scales, σ² and
-        the size of W are the likeliest for the directions found.
+        Variance σ² of the noise, in the coordinates of W, for which the scale κ is 1 (or the
+        geometric mean of the local scales is 1). After early stopping, and with local scales, σ²
+        and the norm of W have the highest likelihood for the directions found.
     scales_ : ndarray of shape (n_anchors,)
-        κ of every point that is the first of a pair. Only with local scales.
+        Local scale κ of each anchor: each point that is the first of a pair. Only with local
+        scales.
     anchors_ : ndarray of shape (n_anchors, n_components)
-        Where these points are under the map. Only with local scales.
+        Positions of the anchors under the map. Only with local scales.
     log_likelihood_ : float
-        Of all pairs.
+        Log-likelihood of all pairs.
     is_global_optimum_ : bool or None
-        Whether no map of any rank is likelier, by the conditions of a concave
-        problem; None with local scales, where it is not one.
+        Whether no map of any rank has a higher likelihood, by the optimality conditions of a
+        concave problem. None with local scales, for which the problem is not concave.
     base_rate_ : float
-        Share of coincident pairs among those learned from.
+        Share of coincident pairs among the training pairs.
     n_pairs_ : int
+        Number of training pairs.
     threshold_ : float
-        Distance up to which `predict_pairs` puts pairs together: where
-        `pair_probability` is ½ for a pair of scale 1, negative where it is less for
-        all of these, until `calibrate_threshold` sets another.
+        Largest distance of pairs that `predict_pairs` predicts to coincide. After a fit, the
+        distance at which `pair_probability` is ½ for a pair of scale 1, or negative if it is below
+        ½ at all distances. `calibrate_threshold` changes it.
     validation_score_ : float
-        Share of the rows held back that were labeled right, or mean log-likelihood of
-        pairs held back. Only with early stopping.
+        Accuracy on the held-out rows, or mean log-likelihood of the held-out pairs. Only with early
+        stopping.
     classes_ : ndarray
-        Only where labels were given.
+        The class labels. Only if the model was fitted to labeled points.
     n_iter_ : int
+        Number of updates made; 1 if none was needed.
     history_ : dict of str to ndarray
-        Of the fit to all rows or pairs: "objective" (mean log-likelihood of a pair),
-        "step", "time", the start first, and with early stopping "validation", what
-        the score was in trials after as many updates (NaN where it was not looked at).
+        "objective" (mean log-likelihood per pair), "step" and "time" (seconds) of the fit to all
+        rows or pairs, beginning with the start; with early stopping also "validation", the score
+        that the trials had after as many updates (NaN where it was not computed).
     converged_ : bool
+        Whether the fit has converged.
     solver_ : str
-        What "auto" came to.
+        The solver used, also if `solver` is "auto".
     recipe_ : dict
-        How the map was learned: "init", "pairs", "scale", "solver", "n_updates" (0:
-        the start is kept), "reason"; of labeled points also "n_rows" and
-        "n_anchors", how many were learned from and how many of these have pairs, and
-        "tried", all that was tried with its accuracy on rows held back and the score
-        that decided, the mean of the accuracy and of the share of right votes.
+        How the map was learned: "init", "pairs", "scale", "solver", "n_updates" (0: the start was
+        kept; None: until convergence) and the "reason". For labeled points also "n_rows", the
+        number of rows learned from; "n_anchors", the number of these that have pairs; and "tried",
+        all candidates, each with its accuracy on held-out rows and the score that decided: the mean
+        of the accuracy and of the share of neighbors with the right class.
     n_features_in_ : int
+        Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if `X` has feature names that are all strings.
+        Names of the features seen during `fit`. Only if `X` has feature names that are all strings.
 
     See Also
     --------
     CoincidenceClassifier : One such model around the mean of each class.
-    sample_pairs : Pairs drawn from labels.
+    sample_pairs : Draw pairs from labels.
 
     Notes
     -----
-    Probabilities are calibrated for the kind of pairs learned from. `fit` learns from
-    near pairs, the hard ones, and finds random pairs of the same class too far apart to
-    believe in: for these learn from random pairs with `fit_pairs`, as `sample_pairs` draws
-    them. A `base_rate` for `pair_probability` corrects the share of coincident pairs, not
-    their kind.
+    Probabilities are calibrated for the kind of pairs the model was fitted to. `fit` uses near
+    pairs, which are hard to tell apart, and gives random pairs of the same class, which are farther
+    apart, too low a probability. For random pairs, use `fit_pairs` with pairs drawn by
+    `sample_pairs`. The `base_rate` of `pair_probability` corrects for the share of coincident
+    pairs, not for their kind.
 
-    With local scales the probability of a new pair is that of κ², the median of those of
-    the 10 anchors nearest to its first point; σ² and the size of W are then the likeliest
-    where every anchor has the scale that the others around it give.
+    With local scales, κ² of a new pair is the median of the κ² of the 10 anchors nearest to its
+    first point; σ² and the norm of W then have the highest likelihood if each anchor has the scale
+    that the other anchors around it predict.
 
-    One unit for all columns changes nothing: a power of two not a bit, another factor
-    what rounding and the way of a solver do. The maps of "rca", "lda" and "scaled", and all
-    that is learned from them, do not depend on the unit of a single column either, unless
-    there are 1000 of these or more, and fewer rows; those of other starts do. By default
-    such units matter as far as "pca" or "identity" wins on rows held back.
+    A common factor on all columns changes nothing: not a bit for a power of two, otherwise only
+    what rounding and the path of the solver do. With "rca", "lda" and "scaled", the result does not
+    depend on the units of single columns either, unless there are 1000 or more columns, and fewer
+    rows. With the other starts it does; with the default, units matter only if "pca" or "identity"
+    does best on held-out rows.
 
-    More than 100 000 rows are sampled, and of more than 20 000 so many have pairs, with at
-    most 30 impostors each: targets and impostors are then the nearest in the sample.
+    With more than 100 000 rows, the model learns from a sample of the rows. With more than 20 000,
+    only 20 000 rows get pairs, each with at most 30 impostors. Targets and impostors are then the
+    nearest ones in the sample.
 
-    For classes not seen in training the map can be worse than none: it has learned to
-    ignore what did not matter for those it knew.
+    For classes not seen in training, the map can be worse than none: it has learned to ignore
+    whatever did not matter for the training classes.
 
-    Sections of [1]_: the model and its probabilities 2.1, EM 2.2, pairs from labels and
-    local scales 3.2. Which function computes what, and what the text has wrong:
+    Sections of [1]_: the model and its probabilities 2.1, EM 2.2, pairs from labels and local
+    scales 3.2. Which function computes what, and what the text has wrong:
     ``docs/equations/latent-coincidence.md``.
 
     References
@@ -286,12 +293,14 @@ class LatentCoincidence(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training set.
         y : array-like of shape (n_samples,)
             Class labels.
 
         Returns
         -------
         self : LatentCoincidence
+            The fitted estimator.
         """
         points, targets = self._labeled(X, y)
         self._check_parameters(points.shape[1])
@@ -323,15 +332,17 @@ class LatentCoincidence(
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`. With local
-            scales the first point of a pair is the one that has it.
+            Two points per pair, or the row numbers of two rows of `X`. With local scales, a pair
+            uses the scale of its first point.
         y : array-like of shape (n_pairs,)
-            1 or True for pairs that coincide; 0, False or -1 for others.
+            1 or True for pairs that coincide; 0, False or -1 for all others.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
 
         Returns
         -------
         self : LatentCoincidence
+            The fitted estimator.
         """
         points, positions = split_pairs(pairs, X)
         # Names of columns are those of X itself.
@@ -411,15 +422,17 @@ class LatentCoincidence(
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`.
+            Two points per pair, or the row numbers of two rows of `X`.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
         base_rate : float, optional
-            Share of coincident pairs to expect, between 0 and 1. None: that of the
-            pairs learned from, `base_rate_`.
+            Expected share of coincident pairs, between 0 and 1. None: the share among the training
+            pairs, `base_rate_`.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
+            Probabilities.
         """
         with np.errstate(over="ignore"):  # infinitely far apart is as good as too far to square
             squared = np.square(self.pair_distance(pairs, X).astype(np.float64))

@@ -29,20 +29,21 @@ class PairClassifierMixin(MahalanobisMixin):
 
     @answers_in_kind
     def predict_pairs(self, pairs: Any, X: ArrayLike | None = None) -> NDArray:
-        """Whether the two points of each pair belong together.
+        """Predict whether the two points of each pair coincide.
 
-        They do where their `pair_distance` is at most `threshold_`.
+        They do if their `pair_distance` is at most `threshold_`.
 
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`.
+            Two points per pair, or the row numbers of two rows of `X`.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
 
         Returns
         -------
         ndarray of int, shape (n_pairs,)
-            1 for pairs that coincide, 0 for others.
+            1 for pairs that coincide, 0 for all others.
 
         Examples
         --------
@@ -59,22 +60,24 @@ class PairClassifierMixin(MahalanobisMixin):
 
     @answers_in_kind
     def score_pairs(self, pairs: Any, y: ArrayLike, X: ArrayLike | None = None) -> float:
-        """Accuracy of `predict_pairs`: the share of pairs that it labels right.
+        """Accuracy of `predict_pairs`: the share of pairs that it labels correctly.
 
-        It depends on `threshold_`. For a score that does not, hand `pair_score` to
+        The accuracy depends on `threshold_`. For a score that does not, pass `pair_score` to
         ``sklearn.metrics.roc_auc_score``.
 
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`.
+            Two points per pair, or the row numbers of two rows of `X`.
         y : array-like of shape (n_pairs,)
-            1 or True for pairs that coincide; 0, False or -1 for others.
+            1 or True for pairs that coincide; 0, False or -1 for all others.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
 
         Returns
         -------
         float
+            Accuracy.
 
         Examples
         --------
@@ -102,39 +105,41 @@ class PairClassifierMixin(MahalanobisMixin):
         beta: float = 1.0,
         min_rate: float | None = None,
     ) -> Self:
-        """Set `threshold_` by labeled pairs, best by ones that the model has not learned from.
+        """Set `threshold_` from labeled pairs, preferably pairs that the model was not trained on.
 
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`.
+            Two points per pair, or the row numbers of two rows of `X`.
         y : array-like of shape (n_pairs,)
-            1 or True for pairs that coincide; 0, False or -1 for others.
+            1 or True for pairs that coincide; 0, False or -1 for all others.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
         strategy : {"accuracy", "f_beta", "max_tpr", "max_tnr"}, default="accuracy"
-            What is to be largest: the share of pairs labeled right; F_β, the weighted
-            harmonic mean of precision and recall; the true positive rate (share of
-            coincident pairs that are found), where the true negative rate (share of
-            others that are told apart) is at least `min_rate`; or the true negative
-            rate, where the true positive rate is at least `min_rate`.
+            What to maximize. "accuracy": the share of pairs labeled correctly. "f_beta": F_β, the
+            weighted harmonic mean of precision and recall. "max_tpr": the true positive rate (share
+            of coincident pairs that are recognized), with a true negative rate (share of other
+            pairs that are recognized) of at least `min_rate`. "max_tnr": the true negative rate,
+            with a true positive rate of at least `min_rate`.
         beta : float, default=1.0
-            Recall counts so many times as much as precision. Only for "f_beta".
+            Weight of recall relative to precision. Only for "f_beta".
         min_rate : float, optional
-            From 0 to 1, needed for "max_tpr" and "max_tnr".
+            Minimum of the other rate, from 0 to 1. Required for "max_tpr" and "max_tnr".
 
         Returns
         -------
         self : estimator
+            The estimator itself.
 
         Notes
         -----
-        All thresholds that label these pairs differently are looked at, equally distant
-        pairs being labeled alike. Of equally good ones the smallest is taken, for "max_tnr"
-        the largest; it lies in the middle between two distances. Where it is best to put all
-        pairs together, it is twice the largest distance; where none, half the smallest, or
-        negative where that is 0.
+        All thresholds that label these pairs differently are tried; equally distant pairs get the
+        same label. Among equally good thresholds, the smallest is used, or for "max_tnr" the
+        largest. It lies midway between two distances. If it is best that all pairs coincide, the
+        threshold is twice the largest distance; if none, it is half the smallest distance, or
+        negative if that is 0.
 
-        The next `fit` or `fit_pairs` sets it anew.
+        The next `fit` or `fit_pairs` sets the threshold again.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """Benchmark data sets by name, and toy problems.
 
-:func:`load` finds a set in a local folder, in scikit-learn, in the cache or on
-OpenML, and checks that it is the very set the published numbers are about.
-The ``make_`` functions draw the toy problems of local component analysis.
+:func:`load` finds a data set in a local folder, in scikit-learn, in the cache or on
+OpenML, and checks that it is the very set that the published numbers are about.
+The ``make_`` functions generate the toy problems of local component analysis.
 
 >>> from vicinal import datasets
 >>> wine = datasets.load("wine")

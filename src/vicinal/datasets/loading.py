@@ -24,7 +24,7 @@ def names() -> list[str]:
     Returns
     -------
     list of str
-        The names, sorted.
+        Sorted names.
 
     Examples
     --------
@@ -38,9 +38,9 @@ def names() -> list[str]:
 
 
 def is_available(name: str, *, data_home: str | os.PathLike[str] | None = None) -> bool:
-    """Say whether :func:`load` finds a data set without the network.
+    """Whether :func:`load` finds a data set without using the network.
 
-    Only looks whether a copy is there; checksums are compared on loading.
+    Only checks that a copy exists; checksums are compared when it is loaded.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def load(
 ) -> "Bunch":
     """Load a benchmark data set, in its original scale.
 
-    The set is taken from the first of these places that has it:
+    The data set is taken from the first of these places that has it:
 
     1. ``<name>.npz`` in the folder ``data_home``, or else in the folder named
        by the environment variable ``VICINAL_DATA``;
@@ -93,13 +93,12 @@ def load(
     name : str
         One of :func:`names`.
     data_home : path-like, optional
-        Folder of ``.npz`` files with arrays ``X``, ``y`` and perhaps ``train``.
+        Folder of ``.npz`` files with arrays ``X``, ``y`` and optionally ``train``.
     download : bool, default=True
         Whether the network may be used.
     verify : bool, default=True
-        Whether to compare checksums and refuse a copy that differs from the
-        reference. With ``verify=False`` a differing copy is returned as it is;
-        one that came from OpenML is then not cached.
+        Whether to compare checksums, and raise an error if a copy differs from the reference. With
+        ``verify=False`` such a copy is returned unchanged; a copy from OpenML is then not cached.
 
     Returns
     -------
@@ -117,11 +116,11 @@ def load(
     Raises
     ------
     ValueError
-        If there is no data set of that name.
+        If there is no data set with that name.
     DatasetUnavailable
-        If no copy of the data set can be had.
+        If no copy of the data set is available.
     DatasetMismatch
-        If a copy was found and is not the reference copy.
+        If a copy was found that differs from the reference.
 
     Examples
     --------

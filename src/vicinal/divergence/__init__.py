@@ -1,4 +1,4 @@
-"""Divergence spaces: a Gaussian for every point, and divergences between them for distances."""
+"""Divergence spaces: distances as divergences between the Gaussians around points."""
 
 from vicinal.divergence.embedding import DivergenceEmbedding
 from vicinal.divergence.function import local_gaussians, paired, pairwise

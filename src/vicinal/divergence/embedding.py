@@ -76,110 +76,111 @@ class DivergenceEmbedding(
     SavedStateMixin,
     BaseEstimator,
 ):
-    """Coordinates for points from divergences between the Gaussians around them.
+    """Manifold learning with divergences between the Gaussians around points.
 
-    A manifold learner whose neighborhood graph respects the local shape of the
-    data: see `DivergenceNeighbors`, which makes the graph.
+    Embeds points by a neighborhood graph that respects the local shape of the data. The graph comes
+    from `DivergenceNeighbors`.
 
     Parameters
     ----------
     n_components : int in [1, n_samples), default=2
         Number of coordinates.
     method : {"isomap", "laplacian", "lle", "mds", "tsne", "umap"}, default="isomap"
-        "isomap", "laplacian" (Laplacian eigenmaps) and "lle" embed the graph of
-        nearest neighbors, "mds" (classical scaling) all distances. "umap" needs
-        umap-learn.
+        "isomap", "laplacian" (Laplacian eigenmaps) and "lle" (locally linear embedding) embed the
+        graph of nearest neighbors, "mds" (classical scaling) the distances of all pairs. "tsne":
+        t-SNE. "umap": UMAP, needs umap-learn.
     divergence : str, default="jeffreys"
-        As for `DivergenceNeighbors`. Methods that square distances get the square
-        roots of "jeffreys" and "bhattacharyya".
+        Divergence between Gaussians, as in `DivergenceNeighbors`. Methods that square distances use
+        the square roots of "jeffreys" and "bhattacharyya".
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        "precomputed": X has distances, of all pairs of points or a sparse graph of
-        neighbors, which are taken instead of divergences.
+        "euclidean": the rows of X are points. "precomputed": X holds distances, which are used
+        instead of divergences: of all pairs of points, or a sparse graph of neighbors.
     n_neighbors : int in [1, inf), "energy" or "growth", default=10
-        Size of the neighborhoods, m. "energy": the one from 3 to 25 whose graph has
-        the largest first `n_components` + 1 eigenvalues of Laplacian eigenmaps, in
-        sum; of equal ones the smallest. A graph of as many components as that, the
-        paper's ideal, has all the energy there is. "growth": as for
+        Number of neighbors m in the neighborhood of each point. "energy": the number from 3 to 25
+        whose graph has the largest sum of the first `n_components` + 1 eigenvalues of Laplacian
+        eigenmaps; the smallest in case of ties. The sum is largest possible for a graph with as
+        many components as eigenvalues, the ideal of the paper. "growth": as in
         `DivergenceNeighbors`.
     radius : float in (0, inf), optional
-        Neighborhoods of all points within this distance, instead.
+        Use all points within this distance as the neighborhood, instead of `n_neighbors`.
     covariance : str, default="ridge"
-        As for `DivergenceNeighbors`.
+        Estimator of the covariance of a neighborhood, as in `DivergenceNeighbors`.
     gamma : "auto" or float in [0, inf), default="auto"
-        As for `DivergenceNeighbors`.
+        Regularization of `covariance`, as in `DivergenceNeighbors`.
     n_graph_neighbors : int in [1, n_samples), optional
-        Neighbors of every point in the graph. None: 15, or for "tsne" as many as its
-        perplexity needs; of a precomputed graph, all that it has. Not for "mds".
+        Number of neighbors of each point in the graph. None: 15; for "tsne", as many as its
+        perplexity needs; for a precomputed graph, all its edges. Not used by "mds".
     n_candidates : int in [1, n_samples), optional
-        Look for these among so many Euclidean neighbors only: for many points.
+        Search for graph neighbors only among this many Euclidean neighbors; for large data sets.
     use_labels : bool, default=False
-        As for `DivergenceNeighbors`.
+        Whether `fit` restricts the neighborhood of each training point to its own class, given by
+        y.
     disconnected : {"connect", "separate", "raise"}, default="connect"
-        What "isomap", "laplacian" and "lle" do with a graph of several components,
-        with a warning: "connect" adds the shortest edge between every two of them;
-        "separate" embeds each for itself, as if there were no others, and sets them
-        side by side along the first coordinate. A precomputed graph does not tell
-        the distances between its components, so that "connect" separates them.
+        What "isomap", "laplacian" and "lle" do, with a warning, if the graph has several
+        components. "connect": add the shortest edge between every two of them. "separate": embed
+        each component on its own, and place them side by side along the first coordinate. "raise":
+        raise an error. A precomputed graph holds no distances between its components, so "connect"
+        acts as "separate".
     scale : float in (0, inf), optional
-        σ of the affinities exp(-divergence / σ) of "laplacian". None: a quantile of
-        the graph's divergences that are not 0.
+        Scale σ of the affinities exp(-divergence / σ) of "laplacian". None: the quantile
+        `scale_quantile` of the nonzero divergences in the graph.
     scale_quantile : float in (0, 1), default=0.5
-        Which one, between 0 and 1.
+        Quantile that sets σ, between 0 and 1.
     lle_weights : {"distances", "coordinates"}, default="distances"
-        Whether "lle" rebuilds points from their neighbors by the divergences alone,
-        or by the points' own coordinates.
+        Whether "lle" computes the weights that reconstruct a point from its neighbors from the
+        divergences alone ("distances") or from the coordinates of the points ("coordinates").
     method_params : dict, optional
-        Further parameters of scikit-learn's TSNE or of umap.UMAP.
+        Additional parameters of scikit-learn's TSNE or of umap.UMAP.
     search : {"auto", "exact", "approximate"}, default="auto"
-        As for `DivergenceNeighbors`.
+        How Euclidean neighbors are searched for, as in `DivergenceNeighbors`.
     engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
-        As for `DivergenceNeighbors`.
+        Where and how Gaussians are compared, as in `DivergenceNeighbors`.
     checkpoint : path-like, optional
-        File in which `fit` writes down, every few seconds, what it has found so far: sizes
-        of neighborhoods that were tried, neighbors in the graph, eigenvectors, t-SNE's
-        coordinates. A fit that is killed, or interrupted, and called again with the same
-        data and parameters goes on from there and finds the same embedding, to the bit;
-        t-SNE and UMAP, where they were under way, begin their own part again. The
-        checkpoint of another fit is refused. See ``docs/checkpoints.md``.
+        File to which `fit` saves its progress every few seconds: neighborhood sizes tried, the
+        neighbors in the graph, eigenvectors, the coordinates of t-SNE. If a fit is killed or
+        interrupted, calling it again with the same data and parameters resumes it, and the result
+        is the same embedding, bit for bit; t-SNE and UMAP start again if they were interrupted. The
+        checkpoint of a different fit raises an error. See ``docs/checkpoints.md``.
     memory_limit : int, float or str, optional
-        Bytes, or words as "2GB", that `fit` may take beside `X` itself:
-        what would need more is refused before any work, with what to change
-        (``docs/scale.md``). What t-SNE and UMAP take themselves is not counted, nor are
-        sparse distances. Results do not depend on it.
-        None: no limit.
+        Memory that `fit` may use in addition to `X` itself: in bytes, or as a string such as "2GB".
+        A call that needs more raises an error before any work is done, and says what to change
+        (``docs/scale.md``). Sparse distances, and what t-SNE and UMAP use themselves, are not
+        counted. Results do not depend on the limit. None: no limit.
     random_state : int, RandomState instance or None, default=None
-        For the starts of iterative eigenvalue solvers, of t-SNE and of UMAP.
+        Seed or generator for the start of iterative eigenvalue solvers, t-SNE, and UMAP.
     n_jobs : int, optional
-        As for `DivergenceNeighbors`.
+        Number of threads. None: all cores.
     verbose : int, default=0
-        As for `DivergenceNeighbors`.
+        1: show the progress of stages that take longer than a second.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training points.
     neighbors_ : DivergenceNeighbors
-        With the training points' Gaussians.
+        The fitted estimator that holds the Gaussians of the training points.
     n_neighbors_ : int
-        m, chosen or given.
+        Number of neighbors m, given or chosen.
     energies_ : dict of int to float
-        Energy of every size tried. Only with ``n_neighbors="energy"``.
+        Energy of each number of neighbors tried. Only with ``n_neighbors="energy"``.
     eigenvalues_ : ndarray
-        Of "isomap", "laplacian" (the trivial one first) and "mds". Not of components
-        that stand side by side.
+        Eigenvalues of "isomap", "laplacian" (the trivial one first) and "mds". Not with components
+        side by side.
     reconstruction_error_ : float
-        Of "isomap", "mds" and "lle", as scikit-learn defines it: how far inner
-        products of the coordinates are from those that distances ask for, or what
-        the neighbors of points leave of them. Not of components side by side.
+        Error of "isomap", "mds" and "lle", as defined by scikit-learn: for "isomap" and "mds", how
+        far the inner products of the coordinates are from those that the distances require; for
+        "lle", how far the coordinates are from their reconstruction by the neighbors. Not with
+        components side by side.
     dist_matrix_ : ndarray of shape (n_samples, n_samples)
-        Lengths of the shortest paths, of "isomap"; inf between components side by
-        side.
+        Lengths of the shortest paths, of "isomap"; inf between components side by side.
     affinity_matrix_ : sparse matrix of shape (n_samples, n_samples)
-        Of "laplacian".
+        Affinities of "laplacian".
     estimator_ : object
-        The fitted TSNE or UMAP; the latter is not saved by `vicinal.save`.
+        The fitted TSNE or UMAP. UMAP is not saved by `vicinal.save`.
     n_features_in_ : int
+        Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if `X` has feature names that are all strings.
+        Names of the features seen during `fit`. Only if `X` has feature names that are all strings.
 
     See Also
     --------
@@ -187,14 +188,13 @@ class DivergenceEmbedding(
 
     Notes
     -----
-    Memory grows with the number of points, but for "isomap" and "mds", which need
-    all distances and take at most 31 000 points: embed a sample of more, and
-    `transform` the others. Of "tsne", "umap" and "lle" a warning says at once where
-    they will take longer than minutes.
+    Memory grows with the number of points, except for "isomap" and "mds", which need all distances
+    and take at most 31 000 points: for more, embed a sample and `transform` the other points. For
+    "tsne", "umap" and "lle", a warning at the start tells if they will take longer than minutes.
 
-    `transform` gives new points the Gaussians of the training points around them.
-    "isomap" extends by shortest paths, "laplacian" by Nyström's formula, "lle" by
-    weights of the nearest training points, "mds" by Gower's formula.
+    `transform` computes the Gaussian of a new point from the training points around it. "isomap"
+    extends by shortest paths, "laplacian" by Nyström's formula, "lle" by the weights of the nearest
+    training points, "mds" by Gower's formula.
 
     Equations of the divergences, and of graphs and maps: ``docs/equations/divergence.md``.
 
@@ -278,13 +278,14 @@ class DivergenceEmbedding(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Or distances, of shape (n_samples, n_samples).
+            Training set, or distances of shape (n_samples, n_samples).
         y : array-like of shape (n_samples,), optional
-            Labels; ignored but for ``use_labels=True``.
+            Class labels; ignored unless ``use_labels=True``.
 
         Returns
         -------
         self : DivergenceEmbedding
+            The fitted estimator.
         """
         points = self._checked(X)
         self._forget(*_FOUND)
@@ -319,13 +320,14 @@ class DivergenceEmbedding(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Or distances, of shape (n_samples, n_samples).
+            Training set, or distances of shape (n_samples, n_samples).
         y : array-like of shape (n_samples,), optional
-            Labels; ignored but for ``use_labels=True``.
+            Class labels; ignored unless ``use_labels=True``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Coordinates of the training points.
         """
         return self.fit(X, y).embedding_
 
@@ -333,16 +335,17 @@ class DivergenceEmbedding(
     @answers_in_kind
     @on_own_threads
     def transform(self, X: ArrayLike) -> NDArray:
-        """Coordinates of new points. Not for "tsne" and "umap".
+        """Compute the coordinates of new points. Not available for "tsne" and "umap".
 
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
-            Or distances, of shape (n_queries, n_samples).
+            New points, or distances of shape (n_queries, n_samples).
 
         Returns
         -------
         ndarray of shape (n_queries, n_components)
+            Coordinates of the new points.
         """
         check_is_fitted(self, "embedding_")
         points = checked_queries(self, self.neighbors_, X)
@@ -358,7 +361,7 @@ class DivergenceEmbedding(
 
     @property
     def dist_matrix_(self) -> NDArray:
-        """Lengths of the shortest paths, of a fitted "isomap"."""
+        """Lengths of the shortest paths, for a fitted "isomap"."""
         check_is_fitted(self, "embedding_")
         lengths = np.full((len(self.embedding_),) * 2, np.inf)
         for rows, part in self._maps("isomap", "dist_matrix_"):
@@ -367,7 +370,7 @@ class DivergenceEmbedding(
 
     @property
     def affinity_matrix_(self) -> csr_matrix:
-        """Affinities exp(-divergence / σ) of the edges, of a fitted "laplacian"."""
+        """Affinities exp(-divergence / σ) of the edges, for a fitted "laplacian"."""
         check_is_fitted(self, "embedding_")
         n, every = len(self.embedding_), []
         for rows, part in self._maps("laplacian", "affinity_matrix_"):

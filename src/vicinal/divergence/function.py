@@ -27,21 +27,25 @@ __all__ = ["local_gaussians", "paired", "pairwise"]
 def local_gaussians(
     X: ArrayLike, n_neighbors: int = 10, gamma: float | str = "auto", covariance: str = "ridge"
 ) -> tuple[NDArray, NDArray]:
-    """A Gaussian for every point: itself the mean, and the covariance of its neighborhood.
+    """Gaussian around each point: the point as mean, the covariance of its neighborhood.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        Points.
     n_neighbors : int, default=10
+        Size of the neighborhoods.
     gamma : "auto" or float, default="auto"
+        Regularization of `covariance`.
     covariance : str, default="ridge"
-        As for `DivergenceNeighbors`.
+        Covariance estimator. All parameters are as in `DivergenceNeighbors`.
 
     Returns
     -------
     means : ndarray of shape (n_samples, n_features)
+        The points themselves.
     covariances : ndarray of shape (n_samples, n_features, n_features)
-        `DivergenceNeighbors` holds them in less room, as `gaussians_`.
+        Covariance matrices. `DivergenceNeighbors` stores them in less memory, as `gaussians_`.
 
     Notes
     -----
@@ -77,25 +81,32 @@ def pairwise(
     engine: str = "auto",
     n_jobs: int | None = None,
 ) -> NDArray:
-    """Divergences between the Gaussians around points.
+    """Divergences of all pairs of points: between the Gaussians around them.
 
     Parameters
     ----------
     X : array-like of shape (n_samples_X, n_features)
+        Points.
     Y : array-like of shape (n_samples_Y, n_features), optional
-        None: of X with itself. Otherwise the Gaussians of X are those of the
-        points of Y around them, as for `DivergenceNeighbors.transform`.
+        Points to compare with. None: X. With Y, the Gaussians of X use the points of Y around them,
+        as in `DivergenceNeighbors.transform`.
     n_neighbors : int, default=10
+        Size of the neighborhoods.
     gamma : "auto" or float, default="auto"
+        Regularization of `covariance`.
     divergence : str, default="jeffreys"
+        Name of the divergence.
     covariance : str, default="ridge"
+        Covariance estimator.
     engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
-        These as for `DivergenceNeighbors`.
+        Where to compute. All of these are as in `DivergenceNeighbors`.
     n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
+        Divergences.
 
     Notes
     -----
@@ -137,24 +148,31 @@ def paired(
     engine: str = "auto",
     n_jobs: int | None = None,
 ) -> NDArray:
-    """Divergences of given pairs of points only.
+    """Divergences of given pairs of points: between the Gaussians around them.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        Points.
     pairs : array-like of int, shape (n_pairs, 2)
-        Positions of two rows of X each.
+        Row numbers of two points per pair.
     n_neighbors : int, default=10
+        Size of the neighborhoods.
     gamma : "auto" or float, default="auto"
+        Regularization of `covariance`.
     divergence : str, default="jeffreys"
+        Name of the divergence.
     covariance : str, default="ridge"
+        Covariance estimator.
     engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
-        These as for `DivergenceNeighbors`.
+        Where to compute. All of these are as in `DivergenceNeighbors`.
     n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------
     ndarray of shape (n_pairs,)
+        Divergences.
 
     Notes
     -----

@@ -70,21 +70,22 @@ class Neighborhoods(NamedTuple):
 
 @dataclass(frozen=True)
 class LocalGaussians:
-    """Gaussians with covariances Vᵀ diag(values - rest) V + rest I, stored as that.
+    """Gaussians with covariances Vᵀ diag(values - rest) V + rest I, stored in this form.
 
-    In arrays of one library, on one device.
+    All arrays are of one library, on one device.
 
     Attributes
     ----------
     means : array of shape (n, d)
+        Means of the Gaussians.
     vectors : array of shape (n, q, d)
-        Orthonormal rows; q is the size of a neighborhood, or d where that is less.
+        Orthonormal rows V; q is the size of a neighborhood, or d if that is smaller.
     values : array of shape (n, q)
         Eigenvalues of these directions.
     rest : array of shape (n,)
-        Eigenvalue of all others.
+        Eigenvalue of all other directions.
     diagonal : array of shape (n, d) or None
-        To be added to the diagonal; `vectors` are then no eigenvectors.
+        Added to the diagonal of the covariances; the `vectors` are then not eigenvectors.
     """
 
     means: Array

@@ -82,26 +82,27 @@ class Gaussians(Protocol):
 
 @dataclass(frozen=True)
 class MadeGaussians:
-    """Gaussians of very many points: those of some are made when they are asked for.
+    """Gaussians of very many points, computed on access.
 
-    A neighborhood is m positions, its directions m × d numbers. ``gaussians[rows]`` are
-    `LocalGaussians`, the same ones each time. `vectors`, `values`, `rest` and `diagonal` are made
-    of all points, where they have room.
+    A neighborhood takes m positions, while its directions take m × d numbers. ``gaussians[rows]``
+    returns `LocalGaussians`, the same ones each time. `vectors`, `values`, `rest` and `diagonal`
+    are computed for all points, if there is memory for them.
 
     Attributes
     ----------
     X : ndarray of shape (n_points, d)
-        Whose rows are the neighbors.
+        Points whose rows are the neighbors.
     centers : ndarray of shape (n, d)
+        Means of the Gaussians.
     positions : ndarray of int, shape (n, m)
     counts : ndarray of int, shape (n,)
-        As in `Neighborhoods`.
+        Neighbors of each point, as in `Neighborhoods`.
     kind : str
     gamma : float or Relative
     least, largest : ndarray of shape (n,)
-        Eigenvalues of every covariance.
+        Smallest and largest eigenvalues of each covariance.
     unit : float
-        What all is divided by.
+        Unit by which everything is divided.
     """
 
     X: NDArray

@@ -65,111 +65,109 @@ class DivergenceNeighbors(
     SavedStateMixin,
     BaseEstimator,
 ):
-    """Distances between points that are divergences between the Gaussians around them.
+    """Distances between points as divergences between the Gaussians around them.
 
-    Every point gets a Gaussian: itself the mean, and the covariance of its
-    neighborhood. Two points are near where these are alike in place and in shape,
-    so that the data's local shape decides what near means. The result goes to
-    whatever takes ``metric="precomputed"``: Isomap, t-SNE, DBSCAN, nearest
-    neighbors.
+    Each point gets a Gaussian, with the point as its mean and the covariance of the point's
+    neighborhood. Two points are near if their Gaussians are alike in location and shape, so that
+    the local shape of the data decides what near means. The result can be passed to any estimator
+    that takes ``metric="precomputed"``: Isomap, t-SNE, DBSCAN, nearest neighbors.
 
     Parameters
     ----------
     n_neighbors : int in [1, inf) or "growth", default=10
-        Size of the neighborhoods, m; all other points, with a warning, where these
-        are fewer. Of equally near points those of lower position. "growth": the size
-        from 3 to 25 at which balls grow fastest with the points they hold, which is
-        the scale at which data look linear [2]_.
+        Number of neighbors m in the neighborhood of each point; if there are fewer other points,
+        all of them, with a warning. Ties go to the point with the lower row number. "growth": the
+        number from 3 to 25 at which balls grow fastest with the number of points they hold: the
+        scale at which the data look linear [2]_.
     radius : float in (0, inf), optional
-        Neighborhoods of all points within this distance, instead.
+        Use all points within this distance as the neighborhood, instead of `n_neighbors`.
     divergence : {"jeffreys", "bhattacharyya", "hellinger", "jeffreys-riemann", \
 "bhattacharyya-riemann", "riemann", "euclidean"}, default="jeffreys"
-        "jeffreys" and "bhattacharyya" are like squared distances. "hellinger" is
-        near 1 for most pairs. "riemann" compares shapes only, not places. Of these
-        six, "hellinger" and "riemann" obey the triangle inequality. "euclidean":
-        plain distances of the points, for comparison; no Gaussians are made, and
-        `n_neighbors`, `radius`, `covariance` and `gamma` do not matter.
+        Divergence between Gaussians. "jeffreys" is by far the fastest; "jeffreys" and
+        "bhattacharyya" behave like squared distances. "hellinger" is near 1 for most pairs.
+        "riemann" compares only shapes, not locations. Of the first six options, "hellinger" and
+        "riemann" satisfy the triangle inequality. "euclidean": the Euclidean distances of the
+        points, for comparison; there are no Gaussians, and `n_neighbors`, `radius`, `covariance`
+        and `gamma` have no effect.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        "euclidean": rows of X are points. "precomputed": X has distances, of all
-        pairs of points or a sparse graph of neighbors, which are taken instead of
-        divergences; those of new points from the training points for `transform`.
+        "euclidean": the rows of X are points. "precomputed": X holds distances, which are used
+        instead of divergences: of all pairs of points, or a sparse graph of neighbors. `transform`
+        then takes the distances of new points from the training points.
     covariance : {"ridge", "shrunk", "shrunk-diagonal", "ledoit-wolf", "oas", "trace", \
 "frank-wolfe"}, default="ridge"
-        With C the scatter of a neighborhood about its point: "ridge" is C + γI;
-        "shrunk" moves C towards a multiple of the identity, "shrunk-diagonal"
-        towards its diagonal, by the share γ; "ledoit-wolf" and "oas" by a share
-        estimated there, and add γI; "trace" is the likeliest whose inverse has trace
-        1, which leaves little of the local shape, and "frank-wolfe" finds it step by
-        step.
+        Estimator of the covariance of a neighborhood, with C its scatter about the point. "ridge":
+        C + γI. "shrunk": shrinks C toward a multiple of the identity by the share γ;
+        "shrunk-diagonal": toward its diagonal. "ledoit-wolf", "oas": shrinkage by an estimated
+        share, plus γI. "trace": the most likely covariance whose inverse has trace 1, which retains
+        little of the local shape; "frank-wolfe" computes it iteratively.
     gamma : "auto" or float in [0, inf), default="auto"
-        γ. A number is in the data's squared units, or a share between 0 and 1
-        ("shrunk", "shrunk-diagonal"). "auto" is relative to the data, chosen without
-        labels: "ridge" is then (1 - w) C + w √(s_i s) I, with s_i the variance of the
-        neighborhood, tr(C)/d, s the median of these over all points, and w the
-        shrinkage of Chen et al. [3]_ for the mean neighborhood, which is near 1 where
-        m points cannot tell a shape from a ball. "shrunk" and "shrunk-diagonal" take
-        the share w, all others γ = s/1000. The paper has 1e-4.
+        Regularization γ of `covariance`. A number is in squared units of the data, or a share
+        between 0 and 1 ("shrunk", "shrunk-diagonal"). "auto": relative to the data, without using
+        labels. "ridge" is then (1 - w) C + w √(s_i s) I, where s_i = tr(C)/d is the variance of the
+        neighborhood, s the median of s_i over all points, and w the shrinkage of Chen et al. [3]_
+        for the mean neighborhood, which is near 1 if m points cannot distinguish a shape from a
+        ball. "shrunk" and "shrunk-diagonal" use the share w, all others γ = s/1000. The paper uses
+        1e-4.
     n_graph_neighbors : "auto", int in [1, n_samples) or None, default="auto"
-        Sparse output: each point itself and so many of the nearest by divergence.
-        None: a dense array of all, of 8 GB at most (31 000 points), or, of a
-        precomputed graph, all its edges. "auto": the same up to 20 000 points; the
-        15 nearest of more, with a warning.
+        Return a sparse graph: for each point, the point itself and this many nearest neighbors by
+        divergence. None: a dense array of all pairs, at most 8 GB (31 000 points); for a
+        precomputed graph, all its edges. "auto": None up to 20 000 points; for more, 15, with a
+        warning.
     n_candidates : int in [1, n_samples), optional
-        Look for these among so many Euclidean neighbors only (of 10 nearest, 100
-        have 0.90 to 1.0). None: among all up to 20 000 points; of more among 100, or
-        five times `n_graph_neighbors` where that is more, with a warning. Neighbors
-        by "riemann" may be anywhere: it is to be set there.
+        Search for graph neighbors only among this many Euclidean neighbors (100 candidates contain
+        90 % to 100 % of the 10 nearest). None: among all points up to 20 000; for more, among 100
+        or five times `n_graph_neighbors`, whichever is larger, with a warning. The nearest
+        neighbors by "riemann" may be anywhere: then set this explicitly.
     use_labels : bool, default=False
-        Whether `fit` makes the neighborhoods of training points of their own class
-        only, for labels y. New points get all training points around them.
+        Whether `fit` restricts the neighborhood of each training point to its own class, given by
+        y. The neighborhoods of new points use all training points.
     square_root : bool, default=False
-        Roots of "jeffreys" and "bhattacharyya", for methods that square distances.
+        Return square roots of "jeffreys" and "bhattacharyya", for methods that square distances.
     search : {"auto", "exact", "approximate"}, default="auto"
-        Of Euclidean neighbors. "approximate" looks through the cells of near points
-        only, a few hundredths of all, and finds 0.9 and more of the nearest where
-        data have a shape; of noise in many dimensions it finds few. "auto": exact up
-        to 50 000 points (or as many pairs of new and training points).
+        How Euclidean neighbors are searched for. "approximate" searches only cells of near points,
+        a few hundredths of all points, and finds 0.9 or more of the nearest if the data have
+        structure, but few in high-dimensional noise. "auto": exact up to 50 000 points (or as many
+        pairs of new and training points).
     engine : {"auto", "dense", "low-rank", "cuda", "dask"}, default="auto"
-        "dense", "low-rank": on the CPU, pairs are compared in all dimensions, or in
-        those that their neighborhoods span. "cuda": on a GPU (extra `gpu`), in
-        batches; neighborhoods and their Gaussians are made on the CPU. "auto":
-        whichever of the first two costs less, on a GPU if tensors are there, or if
-        there is one and at least four million pairs are compared. "dask" (extra `dask`):
-        more than a million pairs are compared, and long searches for neighbors made, by
-        the workers of the cluster whose client is open; each as by "auto". It is what
-        "auto" chooses for an array of Dask; the points are brought to this machine,
-        and go to every worker. All in double precision: the numbers are the same but for
-        rounding.
+        Where and how Gaussians are compared. "dense", "low-rank": on the CPU, in all dimensions or
+        only in those that the two neighborhoods span. "cuda": on a GPU (extra `gpu`), in batches;
+        neighborhoods and their Gaussians are still computed on the CPU. "dask" (extra `dask`): the
+        workers of the Dask cluster with an open client compare more than a million pairs, and run
+        long neighbor searches; the points are copied to this machine and to each worker. "auto":
+        the faster of "dense" and "low-rank"; "cuda" for tensors on a GPU, or if there is a GPU and
+        at least four million pairs are compared; "dask" for Dask arrays. Each worker chooses as
+        "auto" does. All engines use double precision and agree up to rounding.
     memory_limit : int, float or str, optional
-        Bytes, or words as "2GB", that `fit` and `fit_transform` may take beside `X` itself:
-        what would need more is refused before any work, with what to change
-        (``docs/scale.md``). Sparse distances are not counted. Results do not depend on it.
-        None: no limit.
+        Memory that `fit` and `fit_transform` may use in addition to `X` itself: in bytes, or as a
+        string such as "2GB". A call that needs more raises an error before any work is done, and
+        says what to change (``docs/scale.md``). Sparse distances are not counted. Results do not
+        depend on the limit. None: no limit.
     n_jobs : int, optional
         Number of threads. None: all cores.
     verbose : int, default=0
-        1: tell how far stages are that take longer than a second.
+        1: show the progress of stages that take longer than a second.
 
     Attributes
     ----------
     gaussians_ : LocalGaussians or MadeGaussians
-        Those of the training points: `means`, orthonormal `vectors` with their
-        eigenvalues `values`, and the eigenvalue `rest` of all other directions. Those
-        of very many points are made when they are asked for: take
-        ``gaussians_[rows]``. Not with ``metric="precomputed"``; with
-        ``divergence="euclidean"`` balls of variance 1.
+        Gaussians of the training points: `means`; orthonormal `vectors` with their eigenvalues
+        `values`; and `rest`, the eigenvalue of all other directions. With very many points,
+        Gaussians are computed on access: use ``gaussians_[rows]``. Not with
+        ``metric="precomputed"``; with ``divergence="euclidean"``, balls of variance 1.
     n_neighbors_ : int
-        m, given or chosen.
+        Number of neighbors m, given or chosen.
     share_, variance_ : float
-        w and s of ``gamma="auto"``.
+        The w and s of ``gamma="auto"``.
     n_graph_neighbors_ : int or None
-        As given, or settled for "auto". None: a dense array.
+        Number of neighbors in the graph, given or chosen. None: a dense array.
     n_candidates_ : int or None
-        As given, or settled. None: all points.
+        Number of candidates, given or chosen. None: all points.
     n_samples_fit_ : int
+        Number of training points.
     n_features_in_ : int
+        Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if `X` has feature names that are all strings.
+        Names of the features seen during `fit`. Only if `X` has feature names that are all strings.
 
     See Also
     --------
@@ -177,20 +175,19 @@ class DivergenceNeighbors(
 
     Notes
     -----
-    Divergences help where regions differ in density or shape: one class dense or flat
-    and another spread around it, as in ionosphere (5-NN accuracy 85 % by Euclid, 92 %
-    by default), sonar (77 %, 80 %) and new-thyroid (94 %, 96 %), and where
-    clusterings suffer from outliers, which then lie less far away (average linkage
-    on ten sets: mean adjusted Rand index 0.11 by Euclid, 0.37). They do not help
-    where classes are compact clouds of like density, which Euclid tells apart already
-    (iris, wine, pima, landsat: the same within chance; wdbc and segment: one point
-    worse), nor with m far too small for the dimension, where they come near
-    Euclid's. "riemann" alone is for comparing shapes, not for finding classes. See
+    Divergences help if regions differ in density or shape: for example, one class is dense or flat
+    and another is spread around it, as in ionosphere (5-NN accuracy 85 % with Euclidean distances,
+    92 % with the defaults), sonar (77 %, 80 %) and new-thyroid (94 %, 96 %). They also help if
+    outliers disturb a clustering, as outliers are then less far away (average linkage on ten data
+    sets: mean adjusted Rand index 0.11 with Euclidean distances, 0.37 with divergences). They do
+    not help if classes are compact clouds of similar density, which Euclidean distances already
+    separate (iris, wine, pima, landsat: the same within chance; wdbc and segment: one point worse),
+    nor if m is far too small for the dimension, where they are close to Euclidean distances.
+    "riemann" alone is for comparing shapes, not for finding classes. See
     ``benchmarks/results/divergence_accuracy.md``.
 
-    Equations of [1]_: Jeffreys (7), Bhattacharyya (8), with Riemann's (9) and (10).
-    Which function computes which, and what the text has wrong:
-    ``docs/equations/divergence.md``.
+    Equations of [1]_: Jeffreys (7), Bhattacharyya (8), with Riemann's (9) and (10). Which function
+    computes which, and what the text has wrong: ``docs/equations/divergence.md``.
 
     References
     ----------
@@ -255,18 +252,19 @@ class DivergenceNeighbors(
     @answers_in_kind
     @on_own_threads
     def fit(self, X: ArrayLike, y: Any = None) -> "DivergenceNeighbors":
-        """Give every point its Gaussian.
+        """Compute the Gaussian around each training point.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Or distances, of shape (n_samples, n_samples).
+            Training set, or distances of shape (n_samples, n_samples).
         y : array-like of shape (n_samples,), optional
-            Labels; ignored but for ``use_labels=True``.
+            Class labels; ignored unless ``use_labels=True``.
 
         Returns
         -------
         self : DivergenceNeighbors
+            The fitted estimator.
         """
         with as_it_was(self):
             points, y = self._checked(X, y)
@@ -276,20 +274,20 @@ class DivergenceNeighbors(
     @answers_in_kind
     @on_own_threads
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray | csr_matrix:
-        """Divergences between all points, or the graph of the nearest.
+        """Compute the divergences between all training points, or the graph of nearest neighbors.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Or distances, of shape (n_samples, n_samples).
+            Training set, or distances of shape (n_samples, n_samples).
         y : array-like of shape (n_samples,), optional
-            Labels; ignored but for ``use_labels=True``.
+            Class labels; ignored unless ``use_labels=True``.
 
         Returns
         -------
         ndarray or sparse matrix, of shape (n_samples, n_samples)
-            Sparse where `n_graph_neighbors` is given, or X is sparse, or there are many
-            points: as many entries in every row and one more, the point itself first.
+            Divergences. Sparse if `n_graph_neighbors` is set, X is sparse, or there are many
+            points: each row then has one entry per neighbor, after an entry for the point itself.
         """
         with as_it_was(self):
             points, y = self._checked(X, y)
@@ -303,20 +301,20 @@ class DivergenceNeighbors(
             return self._as_output(space_of(self, points).divergences(among))
 
     def transform(self, X: ArrayLike) -> NDArray | csr_matrix:
-        """Divergences of points from the training points.
+        """Compute the divergences of points from the training points.
 
-        Each gets the Gaussian of the training points around it. One that coincides
-        with a training point is taken to be that.
+        The Gaussian of a point uses the training points around it. A point that coincides with a
+        training point is treated as that training point.
 
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
-            Or distances, of shape (n_queries, n_samples).
+            New points, or distances of shape (n_queries, n_samples).
 
         Returns
         -------
         ndarray or sparse matrix, of shape (n_queries, n_samples)
-            Of an array of Dask one of Dask, whose blocks are such.
+            Divergences. For a Dask array, a Dask array of such blocks.
         """
         check_is_fitted(self, "n_samples_fit_")
         source = None if is_lazy(X) else source_of(X)

@@ -40,33 +40,33 @@ def density_paths(
 ) -> NDArray:
     """Lengths of shortest paths that prefer dense regions (Graph-DBD).
 
-    An edge costs the distance of its ends to a power above 1: many short steps
-    through a dense region are shorter than one long step. Or it costs the divergence
-    of the Gaussians around its ends.
+    The cost of an edge is the distance between its two points, raised to a power above 1, so that
+    many short steps through a dense region are shorter than one long step. Alternatively, it is the
+    divergence between the Gaussians around the two points.
 
     Parameters
     ----------
     X : array-like of shape (n_samples_X, n_features)
+        Points where paths start.
     Y : array-like of shape (n_samples_Y, n_features), optional
-        None: paths between the points of X, through these. Otherwise paths from each
-        point of X to the points of Y, through points of Y.
+        Points where paths end. None: paths run between the points of X, through points of X.
+        Otherwise they run from each point of X to the points of Y, through points of Y.
     exponent : float, optional
-        Power of the edges' lengths, q in ‖x - x'‖_p^q. None: 2, or 1 with a
-        divergence.
+        Power q of the edge lengths ‖x - x'‖_p^q. None: 2, or 1 with `divergence`.
     norm : float, optional
-        p, at least 1. None: 2. Not with a divergence.
+        Order p of the norm, at least 1. None: 2. Not with `divergence`.
     divergence : str or DivergenceNeighbors, optional
-        Edges have this divergence for length: its name, or an estimator with
-        further settings.
+        Use this divergence as the length of edges: its name, or an estimator with further settings.
     n_graph_neighbors : int, optional
-        Edges to so many nearest neighbors only, of points of X among those of Y. None:
-        between all points.
+        Number of nearest neighbors that each point has edges to (for points of X, among those of
+        Y). None: edges between all points.
     n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------
     ndarray of shape (n_samples_X, n_samples_X), or (n_samples_X, n_samples_Y)
-        inf between components of a graph of nearest neighbors.
+        Path lengths; inf between components of a graph of nearest neighbors.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Local components: the metric in which data are locally round, its density and its modes."""
+"""Local component analysis: a metric in which data are locally round, its density and its modes."""
 
 from vicinal.local_components.clustering import ModeClustering
 from vicinal.local_components.estimator import LocalComponents

@@ -30,96 +30,97 @@ __all__ = ["ModeClustering"]
 
 
 class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMixin, BaseEstimator):
-    """Clusters are the modes of a learned density that are more than chance.
+    """Clustering by the significant modes of a learned density.
 
-    Rows climb the density by mean shift, and those that arrive at the same mode are a
-    cluster. Neither the number of clusters nor a bandwidth is chosen by hand: the metric and
-    the width of the kernels are those of `LocalComponents`, and two modes are two
-    clusters only if the saddle between them is lower by several standard errors than both.
+    Rows climb the density by mean shift; rows that arrive at the same mode form a cluster. Neither
+    the number of clusters nor a bandwidth needs to be chosen: `LocalComponents` learns the metric
+    and the width of the kernels, and two modes are two clusters only if the saddle between them is
+    lower than both by several standard errors.
 
     Parameters
     ----------
     density : LocalComponents, optional
-        The density to climb; a copy is fitted, and its `engine` climbs. None:
-        ``LocalComponents(gaussian="search")``, whose kernels vary in those directions only
-        that do not look Gaussian.
-        ``LocalComponents(n_mixture="auto")``, a mixture, takes longer, and tells more clusters
-        apart that are no curves (see Notes). ``covariance="local"`` can be climbed, too.
+        The density to climb. A copy of it is fitted, and its `engine` is used for climbing. None:
+        ``LocalComponents(gaussian="search")``, whose kernels vary only in those directions that do
+        not look Gaussian. ``LocalComponents(n_mixture="auto")``, a mixture, takes longer, and
+        separates more clusters that are not curves (see Notes). ``covariance="local"`` is possible,
+        too.
     significance : float in [0, inf), default=2.5
-        Number of standard errors by which a cluster must rise above the saddle to the
-        next one. The larger, the fewer clusters. 0: every mode of the density as it is
-        fitted; in many dimensions that may be one for each row.
+        Number of standard errors by which the mode of a cluster must rise above the saddle to the
+        next cluster. The larger, the fewer clusters. 0: every mode of the density as it is fitted;
+        in many dimensions that may be one cluster per row.
     max_samples : int in [2, inf) or None, default=5000
-        Number of rows, drawn at random where there are more, that the density learns from
-        and that climb. All others belong to the cluster of the nearest of them. None: all
-        rows; the density may take a sample of its own, and at most 5000 of its kernels climb.
+        Maximum number of rows to fit the density to and to climb from; if there are more rows, a
+        random sample of this size is drawn, and each other row joins the cluster of the sampled row
+        nearest to it. None: all rows; the density may still draw a sample of its own, and at most
+        5000 of its kernels climb.
     checkpoint : path-like, optional
-        File in which `fit` writes down, every few seconds, what it has found so far. A fit
-        that is killed, or interrupted, and called again with the same data and parameters goes
-        on from there and learns the same model, to the bit; called after its end it
-        returns at once. The checkpoint of another fit is refused. See
-        ``docs/checkpoints.md``.
+        File to which `fit` saves its progress every few seconds. If a fit is killed or interrupted,
+        calling it again with the same data and parameters resumes it, and the result is the same
+        model, bit for bit; after the fit has finished, calling it again returns at once. The
+        checkpoint of a different fit raises an error. See ``docs/checkpoints.md``.
     memory_limit : int, float or str, optional
-        Bytes, or words as "2GB", that `fit` may take beside `X` itself:
-        what would need more is refused before any work, with what to change
-        (``docs/scale.md``). Results do not depend on it.
-        None: no limit.
+        Memory that `fit` may use in addition to `X` itself: in bytes, or as a string such as "2GB".
+        A call that needs more raises an error before any work is done, and says what to change
+        (``docs/scale.md``). Results do not depend on the limit. None: no limit.
     random_state : int, RandomState instance or None, default=None
-        For a sample of many rows, and for the density unless it has one of its own.
+        Seed or generator for the sample of rows, and for the density unless it has its own.
     n_jobs : int, optional
-        Number of threads. None: all cores. Results do not depend on it. A given density
-        has its own.
+        Number of threads. None: all cores. Results do not depend on it. A given `density` uses its
+        own `n_jobs`.
     verbose : int, default=0
         1: show progress lines.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of every row: 0 is that with the highest mode.
+        Cluster label of each training row. Cluster 0 has the highest mode.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
-        The mode of each cluster that is surest to be high.
+        Mode of each cluster; if a cluster contains several modes, the one most certain to be high.
     n_clusters_ : int
+        Number of clusters.
     density_ : LocalComponents
-        The fitted density. Its `transform` is the metric in which rows are near each other.
+        The fitted density. Its `transform` maps to the learned metric.
     n_features_in_ : int
+        Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if `X` has feature names that are all strings.
+        Names of the features seen during `fit`. Only if `X` has feature names that are all strings.
 
     See Also
     --------
     LocalComponents : The density, its metric, and its modes.
-    sklearn.cluster.MeanShift : Flat kernels of one bandwidth, chosen by the user or a rule.
+    sklearn.cluster.MeanShift : Flat kernels with one bandwidth, chosen by the user or a rule.
     sklearn.cluster.HDBSCAN : Clusters that persist over many bandwidths.
 
     Notes
     -----
-    The kernels that are best for a density are too narrow for its modes. Before rows climb
-    they are widened by n^(1/(d+4) - 1/(d+6)), from the best width for a density of n
-    points in d dimensions to the best one for its gradient [2]_. Directions that the
-    density models by a Gaussian have one mode only, and do not count for d.
+    The kernels that are best for estimating a density are too narrow for finding its modes. Before
+    rows climb, the kernels are widened by n^(1/(d+4) - 1/(d+6)): from the best width for a density
+    of n points in d dimensions to the best width for its gradient [2]_. Directions that the density
+    models by a Gaussian have only one mode, and do not count for d.
 
     Where n_eff = (Σ_j k_j)² / Σ_j k_j² points make up the density p = Σ_j k_j / n, its standard
-    error is about p / √n_eff. A mode that few points make is never far above a saddle; its
-    cluster joins that across the highest saddle, or the nearest one. This is the
-    persistence of ToMATo [3]_ with standard errors for a threshold. Every row has a label.
-    Standard errors know nothing of how modes and directions were looked for; the default makes
-    up for that.
+    error is about p / √n_eff. A mode made by few points is never far above a saddle; its cluster is
+    merged with the one across the highest saddle, or with the nearest one. This is the persistence
+    of ToMATo [3]_ with standard errors as the threshold. Every row gets a label. The standard
+    errors do not account for the search for modes and directions; the default of `significance`
+    makes up for that.
 
-    Saddles are looked for between rows and their ten nearest neighbors in the learned metric.
+    Saddles are searched for between rows and their ten nearest neighbors in the learned metric.
 
-    Up to `max_samples` rows the result depends neither on their order nor, with the density
-    that is the default, on the units of columns, and weights count as copies.
-    A new row belongs to the cluster of the nearest row that climbed, in the learned metric.
+    With up to `max_samples` rows, the result does not depend on the order of the rows nor, with the
+    default density, on the units of columns, and sample weights count as copies. A new row is
+    assigned to the cluster of the nearest row that climbed, in the learned metric.
 
-    Of 116 samples of one Gaussian cloud, of 100 to 1000 rows in 1 to 20 dimensions, all were
-    one cluster. Where rows are few along a curve, such as a ring, it may be cut into arcs.
+    Of 116 samples of one Gaussian cloud, with 100 to 1000 rows in 1 to 20 dimensions, all were one
+    cluster. If few rows lie along a curve, such as a ring, it may be cut into arcs.
 
-    With ``LocalComponents(n_mixture="auto")`` the classes of iris, wine and wdbc, standardized,
-    are found at an adjusted Rand index of 0.90, 0.89 and 0.80, where the density that is the
-    default has 0.57, 0.50 and 0.00. But it may cut one cloud in many dimensions, or a curve,
-    into several, and weights are not exactly copies to the choice of parts.
+    With ``LocalComponents(n_mixture="auto")``, the classes of iris, wine and wdbc (standardized)
+    are found with an adjusted Rand index of 0.90, 0.89 and 0.80; the default density reaches 0.57,
+    0.50 and 0.00. However, a mixture may cut one cloud in many dimensions, or a curve, into several
+    clusters, and in the choice of parts weights are not exactly copies.
 
-    Where the number of clusters is known, spectral clustering in the learned metric is surer
+    If the number of clusters is known, spectral clustering in the learned metric is more reliable
     (two lines, in the examples of `LocalComponents`).
 
     Mean shift is that of section 7 of [1]_; which function does what:
@@ -181,19 +182,22 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> "ModeClustering":
-        """Learn the density, and climb it.
+        """Fit the density, and cluster the rows by its modes.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training set.
         y : Ignored
-            Not used; there for pipelines.
+            Not used; present for API consistency.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row. Rows of weight 0 are labeled, no more.
+            Sample weights: weight k counts as k copies of the row. Rows of weight 0 are only
+            labeled.
 
         Returns
         -------
         self : ModeClustering
+            The fitted estimator.
         """
         if is_chunked(X):
             rows = rows_there(self, X, at_least=1)
@@ -228,15 +232,17 @@ class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMi
     @answers_in_kind
     @on_own_threads
     def predict(self, X: ArrayLike) -> NDArray:
-        """The cluster of the nearest row that climbed, in the learned metric.
+        """Assign each point to the cluster of the nearest row that climbed, in the learned metric.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to assign.
 
         Returns
         -------
         ndarray of int, shape (n_samples,)
+            Cluster labels.
         """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)

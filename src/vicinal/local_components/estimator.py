@@ -69,134 +69,138 @@ class LocalComponents(
     SavedStateMixin,
     BaseEstimator,
 ):
-    """Local component analysis: the metric in which data are locally round, and a density.
+    """Local component analysis: a kernel density, and a metric in which the data are locally round.
 
-    A Parzen density whose kernel covariance is learned by maximum leave-one-out
-    likelihood: no bandwidth to choose, and distances in its metric ignore what
-    varies between close neighbors. Directions that look Gaussian can be modeled
-    by a Gaussian instead, which keeps the density sound in high dimension.
+    A Parzen (kernel) density whose kernel covariance is learned by maximum leave-one-out
+    likelihood, so that there is no bandwidth to choose. The covariance also defines a metric: its
+    distances ignore what varies between close neighbors. Directions that look Gaussian can be
+    modeled by a Gaussian instead, which keeps the density reliable in high dimension.
 
     Parameters
     ----------
     covariance : {"full", "diag", "spherical", "low_rank", "local", "auto", "scott", \
             "silverman", "isj"}, float or array-like, default="full"
-        Shape of the kernels. "low_rank": of rank `rank` plus a multiple of the
-        identity. "local": one for every point (Manifold Parzen windows), like that
-        of the points around it; where clusters differ in shape. "auto": the one of
-        "full", "diag", "spherical" and, up to 50 features, "local" under which rows
-        held back are likeliest (`recipe_`); several times as long.
+        Shape of the kernels. "full", "diag" and "spherical": a covariance matrix of that form,
+        learned and shared by all kernels; "full" suits densities, "diag" is the cautious choice for
+        a metric. "low_rank": a matrix of rank `rank` plus a multiple of the identity. "local": one
+        covariance per point (Manifold Parzen windows), close to the covariance of the points around
+        it; for clusters that differ in shape. "auto": of "full", "diag", "spherical" and, up to 50
+        features, "local", the one with the highest likelihood of held-out rows (see `recipe_`);
+        takes several times as long.
 
-        Or their covariance (of Student's kernels, the scale matrix), which is kept as it
-        is, so that nothing is learned or chosen: a number, the variance along every
-        feature; an array of shape (n_features,), one variance for each; or one of
-        shape (n_features, n_features). A rule makes it of the rows: "scott" and "silverman"
-        are those of ``scipy.stats.gaussian_kde``, a share of the covariance of the data; "isj",
-        the improved rule of Sheather and Jones [4]_, sees clusters, and is for one feature.
+        Alternatively, a covariance that is used as it is, so that nothing is learned or chosen (for
+        Student kernels, the scale matrix): a number, the variance along every feature; an array of
+        shape (n_features,), one variance per feature; or a matrix of shape (n_features,
+        n_features). A rule computes it from the rows: "scott" and "silverman" are the rules of
+        ``scipy.stats.gaussian_kde``, a share of the covariance of the data; "isj", the improved
+        Sheather-Jones rule [4]_, adapts to clusters and is for one feature only.
     kernel : {"gaussian", "student"}, default="gaussian"
-        "student": kernels are Student's t of `degrees_of_freedom`, mixtures of
-        Gaussians of many widths: far points stay likely, and a few of them do not
-        widen the others' kernels. EM is exact, one more weight per pair. Not with a
-        Gaussian part, nor with ``covariance="local"``.
+        "gaussian": Gaussian kernels. "student": Student's t with `degrees_of_freedom`, a mixture of
+        Gaussians of many widths, for data with far outliers: these keep a reasonable likelihood,
+        and a few of them do not widen all the other kernels. EM remains exact, with one more weight
+        per pair. Cannot be combined with a Gaussian part, nor with ``covariance="local"``.
     degrees_of_freedom : float in [0.1, 1e6], default=3.0
-        ν of ``kernel="student"``: the smaller, the heavier its tails.
+        Degrees of freedom ν of ``kernel="student"``: the smaller, the heavier the tails.
     gaussian : {"em", "search", "auto"}, optional
-        Model some directions, which need not be features, by a Gaussian. "em":
-        those in which EM finds kernels as wide as the data. "search": also look
-        for more of them, as long as the likelihood gains. "auto": "search" or none,
-        whichever makes rows held back likelier. Needs ``covariance="full"`` or "auto".
+        Model some directions, not necessarily features, by a Gaussian; helps if only a few of many
+        directions have structure. None: no Gaussian part. "em": the directions in which EM finds
+        kernels as wide as the data. "search": look for more of them, as long as the likelihood
+        increases. "auto": "search" or none, whichever gives held-out rows the higher likelihood.
+        Needs ``covariance="full"`` or "auto".
     n_mixture : int in [1, inf) or "auto", default=1
-        Number of parts, each a density of its own shape: its points are the rows,
-        each as far as it belongs to the part, and directions that look Gaussian are
-        searched for. "auto": the number under which rows held back are likeliest,
-        from 1 to 25. Parts of few rows lean on the others, and a part may be all
-        Gaussian. Best for densities; `transform` then has the covariance that parts
-        have in the mean. Above 20 000 rows, a sample of so many is fitted and kept.
-        Needs ``covariance="full"`` and Gaussian kernels.
+        Number of parts of a mixture. Each part is a density with kernels of its own shape, in which
+        each row counts as far as it belongs to the part; Gaussian directions are searched for in
+        each part. "auto": the number, from 1 to 25, that gives held-out rows the highest
+        likelihood: the best choice for density estimation, and the slowest. Parts with few rows are
+        regularized toward the others, and a part may be entirely Gaussian. `transform` uses the
+        mean of the covariances of the parts. Above 20 000 rows, the model is fitted to a random
+        sample of 20 000 rows and keeps only these. Needs ``covariance="full"`` and Gaussian
+        kernels.
     rank : int in [1, n_features], optional
-        For ``covariance="low_rank"``. None: half the number of features.
+        Rank of ``covariance="low_rank"``. None: half the number of features.
     smoothing : int in [1, inf) or "auto", default="auto"
-        For ``covariance="local"``: number of nearest neighbors, in the metric of
-        the shared covariance, whose covariance a kernel begins with and is held
-        to. "auto": the best of 10 to 320 for the folds of `regularization`.
+        Number of nearest neighbors for ``covariance="local"``. The covariance of these neighbors,
+        found in the metric of the shared covariance, is where each kernel starts and what it is
+        regularized toward. "auto": the best from 10 to 320 on the folds of `regularization`.
     regularization : float in [0, inf), tuple (ν_G, ν_L) or "auto", default="auto"
-        ν of the penalty (ν/2) tr Σ⁻¹ on the mean negative log-likelihood: a
-        variance that is added to the kernels in every direction. 0.0: the paper's
-        model. With a Gaussian part there may be two, for the global and the local
-        covariance; with ``covariance="local"`` it is that of the shared one. "auto":
-        a share of the variance of each column, so that units do not matter, under
-        which rows of up to five folds (of 5000 rows, if there are more) are likeliest;
-        or nothing but that variance, if learning makes them less likely. With a
-        covariance that is given or by a rule, nothing is added or chosen. About ten
-        times as long as without a choice, three to four times with thousands of rows.
-        It takes any rows (see Notes).
+        Strength ν of the penalty (ν/2) tr Σ⁻¹ on the mean negative log-likelihood, which adds a
+        variance to the kernels in every direction. 0.0: no penalty, as in the paper. With a
+        Gaussian part, a tuple sets one penalty for the global covariance and one for the local
+        covariance; with ``covariance="local"``, the penalty is that of the shared covariance.
+        "auto": a share of the variance of each column, so that units do not matter.
+        Cross-validation with up to five folds (on 5000 rows, if there are more) chooses the share
+        with the highest likelihood, or kernels that consist of this variance alone if learning
+        lowers the likelihood. "auto" takes about ten times as long as a fixed value, three to four
+        times with thousands of rows, and can fit any rows (see Notes). If the covariance is given
+        or computed by a rule, nothing is added or chosen.
     contamination : float in (0, 0.5] or "auto", default="auto"
-        What `predict` calls an outlier. A number from 0 to 0.5: that share of the
-        training rows, which are likelier than new ones of their kind because
-        each has a kernel. "auto": rows less likely than one in twenty of the
-        training rows is under all others.
+        Which rows `predict` calls outliers. A number: this share of the training rows. These are
+        more likely than new rows of the same kind, because each of them has a kernel. "auto": rows
+        whose density is below the 5 % quantile of the training rows, each evaluated without its own
+        kernel.
     batch_size : int in [2, inf), optional
-        Number of points whose neighborhoods an update looks at: stochastic EM.
-        None: all.
+        Number of points whose neighborhoods each update uses (stochastic EM). None: all points.
     n_neighbors : int in [2, inf), optional
-        Number of points, drawn anew for every update, among which their
-        neighbors are. None: all.
+        Number of points, drawn anew for each update, among which their neighbors are sought
+        (stochastic EM). None: all points.
     discount : float in [0, 1), default=0.6
-        For stochastic EM and `partial_fit`: what is left of an old covariance
-        after a pass through the data.
+        Weight that remains of an old covariance after one pass through the data, in stochastic EM
+        and `partial_fit`.
     accelerate : bool, default=True
-        Extrapolate pairs of EM steps (SQUAREM); the likelihood never falls. Not
-        done beside a Gaussian part, where it could change what is found, nor
-        for mixtures, local covariances, early stopping and stochastic EM.
+        Extrapolate from pairs of EM steps (SQUAREM); the likelihood never decreases. Not used with
+        a Gaussian part, where it could change the result, nor for mixtures, local covariances,
+        early stopping, and stochastic EM.
     max_iter : int in [1, inf), optional
-        Largest number of updates. None: 500, or as many as make 20 passes over
-        the data in stochastic EM. With ``covariance="local"`` that of the local
-        ones; the shared one before them may take 500.
+        Maximum number of updates. None: 500, or in stochastic EM as many as make 20 passes through
+        the data. With ``covariance="local"``, the limit applies to the local covariances; the
+        shared covariance, fitted first, may take 500.
     tol : float in [0, inf), default=1e-8
-        The fit has converged when an update gains at most this share of the mean
-        log-likelihood (where the data as a whole are white, or of 1 if that is more),
-        or moves the covariance by at most this share of its norm. Stochastic EM makes
-        all its updates.
+        The fit has converged when an update improves the mean log-likelihood (in units in which the
+        data as a whole are white) by at most this share of it, or of 1 if that is more; or when it
+        changes the covariance by at most this share of its norm. Stochastic EM makes all its
+        updates.
     early_stopping : bool, default=False
-        Hold rows back and keep the update under which they are likeliest; in
-        high dimension that may be an early one. They are centers of kernels in
-        the end (not with ``covariance="local"``).
+        Hold out a validation set, and keep the update with the highest likelihood on it; in high
+        dimension this may be an early one. The final density has kernels at the held-out rows, too
+        (not with ``covariance="local"``).
     validation_fraction : float in (0, 1), default=0.1
-        Share of the rows held back by `early_stopping`; at most 5000.
+        Share of the rows held out by `early_stopping`, at most 5000 rows.
     warm_start : bool, default=False
-        Start from the covariance of the previous fit, and keep the penalty that was chosen
-        there (and the Gaussian directions, without another search). Not for mixtures,
-        nor with ``covariance="local"`` or "auto".
+        Start from the covariance of the previous fit, and keep the penalty chosen there (and the
+        Gaussian directions, without another search). Not for mixtures, nor with
+        ``covariance="local"`` or "auto".
     reservoir_size : int in [2, inf), default=10000
-        Points that `partial_fit` keeps as centers of kernels.
+        Number of points that `partial_fit` keeps as centers of kernels.
     engine : {"auto", "blocked", "fused", "tree", "adaptive", "cuda", "dask"}, default="auto"
-        How sums over pairs of points are computed. "tree" looks at few pairs where
-        kernels are narrow beside the data, in up to about five dimensions;
-        "adaptive" finds out in every update whether that pays, else it is "fused".
-        "cuda" computes on a GPU (extra ``vicinal[gpu]``), and is what "auto" chooses for much
-        work where there is one; asked for by name, EM is exact up to 200 000 rows instead of
-        20 000. "dask" computes on the workers of a cluster (extra ``vicinal[dask]``) whose client
-        is open, and is what "auto" chooses for an array of Dask there (``docs/scale.md``).
+        How sums over pairs of points are computed. "tree" evaluates only few pairs if the kernels
+        are narrow compared to the data, in up to about five dimensions; "adaptive" checks in every
+        update whether that pays off, and otherwise uses "fused". "cuda" computes on a GPU (extra
+        ``vicinal[gpu]``); "auto" chooses it for large problems if there is a GPU. If "cuda" is set
+        by name, EM is exact up to 200 000 rows instead of 20 000. "dask" computes on the workers of
+        a Dask cluster (extra ``vicinal[dask]``) with an open client; "auto" chooses it for Dask
+        arrays there (``docs/scale.md``).
     tolerance : float in [0, 1), default=0.0
-        Relative error that "tree" may make in every density. 0: no more than
-        rounding. Other engines are exact.
+        Relative error that "tree" may make in each density; the larger, the faster. 0: rounding
+        error only. All other engines are exact.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
-        Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
-        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in double
-        precision, whatever X is in, and refuse any other; ``engine="auto"`` takes a GPU for it.
+        Precision of the sums over pairs with ``engine="cuda"``. "auto": single precision for NumPy
+        arrays; for tensors, their own. "tf32": faster, with products of 11 bits. All other engines
+        compute in double precision, whatever the precision of X, and raise an error for any other;
+        with ``engine="auto"``, asking for another precision selects the GPU.
     checkpoint : path-like, optional
-        File in which `fit` writes down, every few seconds, what it has found so far. A fit
-        that is killed, or interrupted, and called again with the same data and parameters goes
-        on from there and learns the same model, to the bit; called after its end it
-        returns at once. The checkpoint of another fit is refused. See
-        ``docs/checkpoints.md``. `partial_fit` writes none: save the model between calls.
+        File to which `fit` saves its progress every few seconds. If a fit is killed or interrupted,
+        calling it again with the same data and parameters resumes it, and the result is the same
+        model, bit for bit; after the fit has finished, calling it again returns at once. The
+        checkpoint of a different fit raises an error. See ``docs/checkpoints.md``. `partial_fit`
+        saves none: save the model between calls.
     memory_limit : int, float or str, optional
-        Bytes, or words as "2GB", that `fit` and `partial_fit` may take beside `X` itself: what
-        would need more is refused before any work, with what to change. `fit` puts a kernel at
-        every row and holds them all, unless there is a mixture (`n_mixture`), which keeps a sample;
-        `partial_fit` learns from rows that are larger than memory (``docs/scale.md``). Results
-        do not depend on it. None: no limit.
+        Memory that `fit` and `partial_fit` may use in addition to `X` itself: in bytes, or as a
+        string such as "2GB". A call that needs more raises an error before any work is done, and
+        says what to change. `fit` holds all rows in memory as kernel centers, except for a mixture
+        (`n_mixture`), which keeps a sample; `partial_fit` can learn from rows that do not fit into
+        memory (``docs/scale.md``). Results do not depend on the limit. None: no limit.
     random_state : int, RandomState instance or None, default=None
-        For `sample`, rows held back, stochastic EM and streams.
+        Seed or generator for `sample`, held-out rows, stochastic EM, and streams.
     n_jobs : int, optional
         Number of threads. None: all cores. Results do not depend on it.
     verbose : int, default=0
@@ -205,108 +209,114 @@ class LocalComponents(
     Attributes
     ----------
     covariance_ : ndarray of shape (n_features, n_features)
-        Σ, of the kernels; in Gaussian directions, of the data. With
-        ``covariance="local"`` the shared one, with ``kernel="student"`` their scale
-        matrix. With "diag", "spherical", "low_rank" or variances that are given it is made
-        whenever it is asked for, as is `components_`: nothing else needs a matrix of all pairs
-        of features (but for "low_rank" where there are more rows than features, and in
-        `partial_fit`, and for `modes`).
+        Covariance Σ of the kernels; in Gaussian directions, the covariance of the data. With
+        ``covariance="local"``, the shared covariance; with ``kernel="student"``, the scale matrix
+        of the kernels. With "diag", "spherical", "low_rank" or given variances, this matrix and
+        `components_` are computed on each access: no method but `modes` needs a matrix of
+        n_features × n_features ("low_rank" does if there are more rows than features, and in
+        `partial_fit`).
     components_ : ndarray of shape (n_local, n_features)
-        Map to coordinates in which the kernels are round. Without a Gaussian
-        part each coordinate is as close as can be to the feature it comes from,
-        whatever its units (ZCA-cor [3]_; with "low_rank", where all have one unit, ZCA);
-        else Bᵀ_L of the local directions, the narrowest first.
+        Map to coordinates in which the kernels are round. Without a Gaussian part, each coordinate
+        is as close as possible to its feature, whatever the units (ZCA-cor [3]_; with "low_rank",
+        which assumes one unit for all features, ZCA). With a Gaussian part, the map Bᵀ_L of the
+        local directions, the narrowest first.
     gaussian_components_ : ndarray of shape (n_gaussian_, n_features)
-        Bᵀ_G: map to coordinates in which the data are a standard Gaussian.
+        Map Bᵀ_G to coordinates in which the data are a standard Gaussian.
     n_gaussian_ : int
+        Number of Gaussian directions.
     mean_ : ndarray of shape (n_features,)
-        Of the data, and of the Gaussian part.
+        Mean of the data, and of the Gaussian part.
     n_mixture_ : int
         Number of parts.
     mixture_weights_ : ndarray of shape (n_mixture_,)
         Share of each part in the density.
     mixture_means_ : ndarray of shape (n_mixture_, n_features)
-        Of the parts, and of their Gaussian directions.
+        Means of the parts, and of their Gaussian directions.
     mixture_covariances_ : ndarray of shape (n_mixture_, n_features, n_features)
-        Of the kernels of each part; in its Gaussian directions, of the part.
-        `covariance_` is their mean.
+        Covariance of the kernels of each part; in its Gaussian directions, the covariance of the
+        part. `covariance_` is the mean of these.
     mixture_n_gaussian_ : ndarray of shape (n_mixture_,)
-        Number of Gaussian directions of each part. `n_gaussian_`, of directions that
-        are Gaussian in the metric of `transform`, is 0 where there are several.
+        Number of Gaussian directions of each part. If there are several parts, `n_gaussian_` is 0:
+        it counts directions that are Gaussian in the metric of `transform`.
     local_covariances_ : ndarray of shape (n_samples, n_features, n_features)
-        Only with ``covariance="local"``.
+        Covariance of the kernel at each point. Only with ``covariance="local"``.
     smoothing_ : int
-        Neighbors that local covariances are held to. Only with ``covariance="local"``.
+        Number of neighbors used for the local covariances. Only with ``covariance="local"``.
     regularization_ : tuple of float
-        (ν_G, ν_L); with ``regularization="auto"`` as shares of the variance of a column.
-        Of a mixture, means over the features, which may have them in units of their
+        The penalties (ν_G, ν_L); with ``regularization="auto"``, as shares of the variance of a
+        column. For a mixture, means over the features, which may have penalties in units of their
         own.
     recipe_ : dict
-        "covariance" ("given" if it was), "gaussian" and "regularization" (ν_L) that were
-        fitted. Not of a mixture.
+        The "covariance" ("given" if it was), "gaussian" and "regularization" (ν_L) that were
+        fitted. Not for mixtures.
     path_ : dict of str to ndarray
-        "regularization": what was tried for ν_L, as a share; "score": mean
-        log-likelihood of the rows held back. Only where something was chosen.
+        Cross-validation results: "regularization", the candidates for ν_L, as shares; "score", the
+        mean log-likelihood of the held-out rows. Only if something was chosen.
     loo_log_likelihood_ : float
-        Mean leave-one-out log-likelihood of the training points; of 2000 of them
-        after stochastic EM, and among 20 000 where there are more; of 100 that are kept
-        after `partial_fit`. With ``regularization="auto"``, or where nothing is learned, a
-        row is left out with all of its copies.
+        Mean leave-one-out log-likelihood of the training points. After stochastic EM, of 2000 of
+        them; with more than 20 000 rows, among 20 000; after `partial_fit`, of 100 of the points
+        kept. With ``regularization="auto"``, or if nothing is learned, a row is left out together
+        with all of its copies.
     validation_score_ : float
-        Mean log-likelihood of the rows held back. Only with `early_stopping`.
+        Mean log-likelihood of the validation set. Only with `early_stopping`.
     offset_ : float
         Log-density below which a row is an outlier.
     n_iter_ : int
+        Number of updates made; 1 if none was needed.
     history_ : dict of str to ndarray
-        "objective" (penalized mean log-likelihood), "step" (of the covariance
-        where the data as a whole are white) and "time", the start first.
+        "objective" (penalized mean log-likelihood), "step" (change of the covariance, in units in
+        which the data as a whole are white) and "time" (seconds), starting with the initial
+        covariance.
     converged_ : bool
+        Whether the fit has converged.
     engine_ : str
+        Name of the engine used.
     engine_reason_ : str
+        Why this engine was used.
     n_features_in_ : int
+        Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if `X` has feature names that are all strings.
+        Names of the features seen during `fit`. Only if `X` has feature names that are all strings.
 
     See Also
     --------
-    ModeClustering : Clusters are modes of the density.
-    vicinal.local_components.log_density : A Parzen density for a given covariance.
+    ModeClustering : Clusters that are modes of the density.
+    vicinal.local_components.log_density : A Parzen density with a given covariance.
     sklearn.neighbors.KernelDensity : One bandwidth for all directions, chosen by the user.
 
     Notes
     -----
-    Without a penalty the likelihood has no upper bound for n ≤ 2d - 2 points in d
-    dimensions, and where in some direction every point has a twin (a binary feature,
-    repeated rows): with ``regularization=0.0`` such a fit stops with an error.
-    Student's kernels forgive points without a twin: a share 1 / (ν + d) of them leaves
-    the likelihood without a bound still, as in data that were rounded.
+    Without a penalty, the likelihood has no upper bound if n ≤ 2d - 2 for n points in d dimensions,
+    or if in some direction every point has a twin (a binary feature, repeated rows): with
+    ``regularization=0.0``, such a fit stops with an error. Student kernels tolerate some points
+    without a twin: the likelihood remains unbounded with up to a share 1 / (ν + d) of them, as in
+    rounded data.
 
-    With ``regularization="auto"`` any rows have a density, and a warning says what was
-    done. Rows that are equal are held back and left out together. Where nearly all
-    values of a column repeat, δ apart or more, kernels have a variance there of δ²/12
-    at least (or of a tenth of the column's, if that is less). In a constant column they
-    have a standard deviation of 0.1. Where columns are linearly dependent, or n ≤ 2d - 2,
-    they have one of at least 0.01 times that of each column, unless they are diagonal.
-    One or two different rows have kernels as wide as their columns. Rules do the same
-    for constant and for dependent columns.
+    With ``regularization="auto"``, any rows have a density, and a warning says what was done. Equal
+    rows are held out and left out together. In a column in which nearly all values repeat and
+    distinct values are δ apart or more, the kernels have a variance of at least δ²/12 (or a tenth
+    of the variance of the column, if that is less). In a constant column, they have a standard
+    deviation of 0.1. With linearly dependent columns, or n ≤ 2d - 2, their standard deviation is at
+    least 0.01 times that of each column, unless the kernels are diagonal. With only one or two
+    distinct rows, the kernels are as wide as the columns. Rules treat constant and dependent
+    columns in the same way.
 
-    Above 20 000 rows, unless `batch_size` or `n_neighbors` is set, EM learns from a sample
-    of 20 000 (of 10 000 if there are more than 20 features); then stochastic EM goes on
-    among 100 000 rows, if that gains. All rows are centers of kernels.
+    Above 20 000 rows, unless `batch_size` or `n_neighbors` is set, EM learns from a random sample
+    of 20 000 rows (10 000 with more than 20 features). Stochastic EM among 100 000 rows then
+    refines the result, if that improves it. All rows are centers of kernels.
 
     One step of EM is the method of Manifold Parzen windows.
 
-    At least one direction is local, even where all look Gaussian.
+    At least one direction is local, even if all look Gaussian.
 
-    Tensors (of torch, under ``sklearn.set_config(array_api_dispatch=True)``) are answered
-    with tensors on their device. Fitted attributes are NumPy's arrays.
+    Torch tensors (under ``sklearn.set_config(array_api_dispatch=True)``) give results that are
+    tensors on the same device. Fitted attributes are NumPy arrays.
 
-    `sample_weight` counts copies: weight k is the same as k rows. Only rules for the
-    covariance count rows as SciPy does, by their effective number (Σw)² / Σw².
+    `sample_weight` counts copies: weight k is the same as k rows. Only the rules for the covariance
+    count rows as SciPy does, by their effective number (Σw)² / Σw².
 
-    Equations of [1]_: EM (3) and (4), in batches (7); Gaussian directions by
-    proposition 1. Which function computes which, and what the text has wrong:
-    ``docs/equations/local-components.md``.
+    Equations of [1]_: EM (3) and (4), in batches (7); Gaussian directions by proposition 1. Which
+    function computes which, and what the text has wrong: ``docs/equations/local-components.md``.
 
     References
     ----------
@@ -328,14 +338,13 @@ class LocalComponents(
     >>> model.score_samples(X[:2]).shape
     (2,)
 
-    With one direction Gaussian the flowers are likelier:
+    With one direction modeled by a Gaussian, the flowers have a higher likelihood:
 
     >>> model = LocalComponents(gaussian="search").fit(X)
     >>> print(f"{model.loo_log_likelihood_:.4f}", model.n_gaussian_)
     -1.5696 1
 
-    Among widths, rules and shapes a grid search finds the one that makes rows held back
-    likeliest, by `score`:
+    A grid search over widths, rules and shapes uses `score`, the log-likelihood of held-out rows:
 
     >>> from sklearn.model_selection import GridSearchCV, KFold
     >>> choices = {"covariance": [0.01, 0.1, 1.0, "scott", "diag"]}
@@ -343,7 +352,7 @@ class LocalComponents(
     >>> GridSearchCV(LocalComponents(), choices, cv=folds).fit(X).best_params_
     {'covariance': 'diag'}
 
-    Spectral clustering in the learned metric takes two lines; its affinities are the kernels:
+    Spectral clustering in the learned metric takes two lines, with the kernels as affinities:
 
     >>> from sklearn.cluster import SpectralClustering
     >>> Z = LocalComponents(gaussian="search").fit_transform(X)
@@ -429,14 +438,16 @@ class LocalComponents(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training set.
         y : Ignored
-            Not used; there for pipelines.
+            Not used; present for API consistency.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row.
+            Sample weights: weight k counts as k copies of the row. None: all 1.
 
         Returns
         -------
         self : LocalComponents
+            The fitted estimator.
         """
         is_mixture = self.n_mixture != 1
         is_auto = isinstance(self.regularization, str) and not is_mixture
@@ -457,26 +468,28 @@ class LocalComponents(
     def partial_fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> "LocalComponents":
-        """Learn from the next rows of a stream.
+        """Update the density with the next rows of a stream.
 
-        Each batch of new points (of `batch_size`, 100 unless set) is compared
-        with itself and with a uniform sample of `reservoir_size` points seen
-        before; its covariance is averaged with the old one by `discount`. That
-        sample is also where the kernels of the density are. The first call
-        begins with the covariance of its rows; after `fit`, with the fitted one. With
-        ``regularization="auto"`` the penalty is chosen, and the covariance fitted, anew
-        on (at most 5000 of) the points kept whenever the rows seen have doubled.
+        Each batch of new points (of `batch_size`, or 100) is compared with itself and with a
+        uniform random sample of `reservoir_size` points seen before. The covariance found is
+        averaged with the old one, weighted by `discount`. The kernels of the density are centered
+        at that sample. The first call starts from the covariance of its rows; after `fit`, from the
+        fitted covariance. With ``regularization="auto"``, each time the number of rows has doubled,
+        the penalty is chosen and the covariance fitted anew, on at most 5000 of the points kept.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The next rows.
         y : Ignored
-            Not used.
+            Not used; present for API consistency.
         sample_weight : array-like of shape (n_samples,), optional
+            Sample weights: weight k counts as k copies of the row. None: all 1.
 
         Returns
         -------
         self : LocalComponents
+            The updated estimator.
         """
         is_fitted = hasattr(self, "_density")
         points = self._checked(
@@ -520,15 +533,17 @@ class LocalComponents(
     @answers_in_kind
     @on_own_threads
     def score_samples(self, X: ArrayLike) -> NDArray:
-        """Log-density of points; the lower, the more of an outlier.
+        """Log-density of each point; the lower, the more of an outlier it is.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to evaluate.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Log-densities.
         """
         queries = self._queries(X)
         return self._density.log_density(queries, self._engine_for(queries))
@@ -537,32 +552,35 @@ class LocalComponents(
     @answers_in_kind
     @on_own_threads
     def part_probabilities(self, X: ArrayLike) -> NDArray:
-        """How likely points come from each part of the mixture.
+        """Probability that each point belongs to each part of the mixture.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to evaluate.
 
         Returns
         -------
         ndarray of shape (n_samples, n_mixture_)
-            Rows sum to one.
+            Probabilities; each row sums to one.
         """
         queries = self._queries(X)
         return part_probabilities(self._density, queries, self._engine_for(queries))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Mean log-density of points.
+        """Mean log-density of points; higher is better.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to evaluate.
         y : Ignored
-            Not used.
+            Not used; present for API consistency.
 
         Returns
         -------
         float
+            The mean of `score_samples`.
         """
         return float(self.score_samples(X).mean())
 
@@ -570,17 +588,19 @@ class LocalComponents(
     def sample(
         self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
     ) -> NDArray:
-        """Draw from the density.
+        """Draw random samples from the density.
 
         Parameters
         ----------
         n_samples : int, default=1
+            Number of samples.
         random_state : int, RandomState instance or None, default=None
-            None: that of the estimator.
+            Seed or generator. None: the `random_state` of the estimator.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            The samples.
         """
         check_is_fitted(self)
         check_count("n_samples", n_samples, 1)

@@ -32,36 +32,39 @@ def log_density(
     tolerance: float = 0.0,
     precision: str = "auto",
 ) -> NDArray:
-    """Logarithm of a Parzen density.
+    """Log-density of a Parzen (kernel) density estimate with a given covariance.
 
     Parameters
     ----------
     Q : array-like of shape (n, d)
-        Where to evaluate it.
+        Points to evaluate.
     X : array-like of shape (m, d)
         Centers of the kernels.
     covariance : float, array-like of shape (d,) or (d, d)
-        Of the kernels: one variance, one per feature, or all of it. Of Student's kernels the
-        scale matrix; their covariance is ν / (ν - 2) times that, for ν above 2.
+        Covariance of the kernels: one variance for all features, one per feature, or the whole
+        matrix. For Student kernels, the scale matrix; their covariance is ν / (ν - 2) times that,
+        for ν above 2.
     kernel : {"gaussian", "student"}, default="gaussian"
-        Student's have heavy tails.
+        "gaussian", or "student" for heavy tails.
     degrees_of_freedom : float, default=3.0
-        ν of ``kernel="student"``.
+        Degrees of freedom ν of ``kernel="student"``.
     weights : array-like of shape (m,), optional
-        Of the kernels; weight k counts as k copies.
+        Weights of the kernels: weight k counts as k copies. None: all 1.
     engine : {"auto", "blocked", "fused", "tree", "adaptive", "cuda"}, default="auto"
-        How the sums over pairs are computed.
+        How the sums over pairs are computed, as in `vicinal.LocalComponents`.
     tolerance : float, default=0.0
-        Relative error that "tree" may make in the density; 0: no more than
-        rounding. The larger, the faster.
+        Relative error that "tree" may make in the density; the larger, the faster. 0: rounding
+        error only.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
-        Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
-        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in double
-        precision, whatever X is in, and refuse any other; ``engine="auto"`` takes a GPU for it.
+        Precision of the sums over pairs with ``engine="cuda"``. "auto": single precision for NumPy
+        arrays; for tensors, their own. "tf32": faster, with products of 11 bits. All other engines
+        compute in double precision, whatever the precision of X, and raise an error for any other;
+        with ``engine="auto"``, asking for another precision selects the GPU.
 
     Returns
     -------
     ndarray of shape (n,)
+        Log-densities.
 
     Notes
     -----

@@ -86,28 +86,28 @@ class ModesMixin(FitSupport):
     def modes(
         self, X: ArrayLike | None = None, *, significance: float = SIGNIFICANCE
     ) -> tuple[NDArray, NDArray]:
-        """Modes of the density that are more than chance, and those that points belong to.
+        """Find the significant modes of the density, and the mode that each point belongs to.
 
-        Points climb by mean shift from the training rows, among kernels as wide as the
-        gradient of a density needs them. Two modes count as two if the saddle between them is
-        lower than both by so many standard errors (see `vicinal.ModeClustering`, which does
-        this in one step and for new rows).
+        Starting from the training rows, points climb the density by mean shift, with kernels as
+        wide as the gradient of a density needs them. Two modes are distinct if the saddle between
+        them is lower than both by `significance` standard errors. `vicinal.ModeClustering` does
+        this in one step, and assigns new rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), optional
-            Points to be labeled. None: the centers of the kernels, the training rows.
+            Points to be labeled. None: the centers of the kernels, which are the training rows.
         significance : float, default=2.5
             Number of standard errors. 0: every mode of the density as it is fitted; in many
-            dimensions that may be one for each row.
+            dimensions that may be one mode per row.
 
         Returns
         -------
         centers : ndarray of shape (n_modes, n_features)
-            The highest mode first.
+            The modes, the highest first.
         labels : ndarray of shape (n_samples,)
-            The position there of the mode that each point, or the training row nearest to
-            it in the learned metric, climbs to: a clustering.
+            Clustering: for each point, the position in `centers` of the mode it belongs to, that of
+            the training row nearest to it in the learned metric.
 
         Examples
         --------

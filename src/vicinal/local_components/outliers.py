@@ -33,16 +33,17 @@ class DensityOutlierMixin(OutlierMixin):
     @answers_in_blocks
     @answers_in_kind
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Log-density above that of the least likely rows that are no outliers.
+        """Log-density minus `offset_`: negative for outliers.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to evaluate.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Negative for outliers: ``score_samples(X) - offset_``.
+            ``score_samples(X) - offset_``.
         """
         log_p = self.score_samples(X)
         return log_p - self.offset_
@@ -50,16 +51,17 @@ class DensityOutlierMixin(OutlierMixin):
     @answers_in_blocks
     @answers_in_kind
     def predict(self, X: ArrayLike) -> NDArray:
-        """Whether rows are like those learned from.
+        """Whether each point is an outlier or like the training rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to evaluate.
 
         Returns
         -------
         ndarray of int, shape (n_samples,)
-            1, or -1 for outliers.
+            -1 for outliers, 1 for all other points.
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 

@@ -1,4 +1,4 @@
-"""Neighborhood components: a metric under which soft neighbors share a class."""
+"""Neighborhood component analysis: a metric under which soft neighbors share a class."""
 
 from vicinal.nca.estimator import NeighborhoodComponents
 from vicinal.nca.function import objective

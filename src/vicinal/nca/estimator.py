@@ -62,155 +62,158 @@ class NeighborhoodComponents(
 ):
     """Neighborhood component analysis: a linear map under which neighbors share a class.
 
-    Each point picks another one with a probability that falls with their
-    distance after the map. The map is learned so that points pick their own
-    class, which makes it a supervised projection, a metric for nearest
-    neighbors, and a classifier with probabilities.
+    Each point picks another point as its neighbor, with a probability that falls with their
+    distance under the map. The map is learned so that points pick neighbors of their own class. The
+    fitted model is a supervised projection, a metric for nearest neighbors, and a classifier that
+    predicts probabilities.
 
     Parameters
     ----------
     n_components : int in [1, n_features], "auto" or None, default=None
-        Dimension d of the projected space. "auto": the smallest whose accuracy on
-        folds is within one standard error of the best, of 1, 2, 3, 5, 8, 13, ...;
-        each of them costs a choice of λ. None: that of a map given as `init`, or the
-        number of features, but at most 100, and from 1000 features on at most the
-        number of directions in which the rows differ.
+        Dimension d of the projected space: 2 for plots, a few more for retrieval. "auto": tries 1,
+        2, 3, 5, 8, 13, ... by cross-validation, and takes the smallest whose accuracy is within one
+        standard error of the best; λ is chosen anew for each of them. None: the number of rows of a
+        map given as `init`; otherwise the number of features, but at most 100 and, from 1000
+        features on, at most the number of directions in which the rows differ.
     init : {"auto", "rca", "lda", "pca", "identity", "random"} or array-like of shape \
             (n_components, n_features), default="auto"
-        Map to start from. "rca": the leading directions of the total against the
-        within-class covariance, white within classes. "auto": the same, with that
-        covariance shrunk where there are fewer than 10 points per feature.
-        "lda": the same for the covariance of class means, at most
-        ``n_classes - 1`` components. Where there are fewer points than features,
-        "rca" and "lda" shrink it, too. "pca": whitened principal components of the
-        columns in their own units. "identity": the first features as they are.
-        "random": Gaussian entries scaled to the data.
+        Map to start from. "rca": the leading directions of the total covariance relative to the
+        within-class covariance, white within classes. "auto": like "rca", but the within-class
+        covariance is shrunk if there are fewer than 10 points per feature. "lda": the leading
+        directions of the covariance of the class means relative to the within-class covariance, at
+        most ``n_classes - 1`` components. With fewer points than features, "rca" and "lda" shrink
+        the within-class covariance, too. "pca": whitened principal components of the columns in
+        their own units. "identity": the first features, unchanged. "random": Gaussian entries
+        scaled to the data.
     n_init : int in [1, inf), default=1
-        Number of fits, the first from `init` and the others from random maps of
-        its size; the one with the highest objective (with early stopping: the
-        best validation score) is kept. `partial_fit` has one start.
+        Number of fits. The first starts from `init`, the others from random maps of the same norm.
+        The fit with the highest objective is kept, or with early stopping the one with the best
+        validation score. `partial_fit` has one start.
     objective : {"accuracy", "log"}, default="accuracy"
-        What is maximized: the mean over points of p_i, the expected
-        leave-one-out accuracy of picking a neighbor, or of log p_i.
+        What is maximized, as a mean over the training points: "accuracy", the probability p_i that
+        a point picks a neighbor of its own class (the expected leave-one-out accuracy); or "log",
+        log p_i. "accuracy" tolerates points that cannot pick their own class; "log" does not.
     kernel : {"gaussian", "compact", "student"}, default="gaussian"
-        Weight of a neighbor at distance r after the map: exp(-r²); (1 - r²)²
-        within distance 1 and 0 beyond; or Student's (1 + r²/ν)^(-(ν + d)/2),
-        whose heavy tails leave far points a say. With compact support the start is
-        scaled so that 95 % of the points have 10 others in reach (a map given
-        as `init` is taken as it is), a training point with nobody in reach
-        counts 0, and a new one gets the class of its nearest neighbor.
+        Weight of a neighbor at distance r under the map. "gaussian": exp(-r²). "compact": (1 - r²)²
+        within distance 1 and 0 beyond. "student": (1 + r²/ν)^(-(ν + d)/2), whose heavy tails let
+        far points still count. With "compact", the starting map is scaled so that 95 % of the
+        points have 10 others in reach (a map given as `init` is not scaled), a training point with
+        no other in reach counts 0, and a new point with none in reach gets the class of its nearest
+        neighbor.
     degrees_of_freedom : float in [0.1, 1e6], default=3.0
-        ν of ``kernel="student"``: the smaller, the heavier its tails.
+        Degrees of freedom ν of ``kernel="student"``: the smaller, the heavier the tails.
     background : bool or float in (0, 1), default=False
-        A Gaussian per class behind the kernels of ``kernel="compact"``, so that
-        nobody is out of reach. A number between 0 and 1 is its share β of the
-        class's density; True learns it, starting where the background weighs as
-        much as one point. A class too small or too flat for a Gaussian of its
-        own gets a ridge.
+        Add to ``kernel="compact"`` a Gaussian for each class, so that no point is out of reach. A
+        number sets the share β of this background in the density of the class. True learns β,
+        starting where the background weighs as much as one point. If a class is too small or too
+        flat for a Gaussian of its own, a ridge is added to its covariance.
     prior : {"empirical", "uniform"} or array-like of shape (n_classes,), default="empirical"
-        Prior probabilities of the classes, in the order of `classes_`, when
-        p_i and `predict_proba` are read as posteriors of class-conditional
-        densities. "empirical" is classic NCA, where large classes attract more.
+        Prior probabilities of the classes, in the order of `classes_`. p_i and `predict_proba` are
+        posterior probabilities under class-conditional densities with these priors. "empirical":
+        the class frequencies, which is classic NCA: large classes attract more. "uniform": the same
+        for all classes.
     solver : {"auto", "lbfgs", "cg", "bold-driver", "sgd", "adam"}, default="auto"
-        L-BFGS, nonlinear conjugate gradients, gradient ascent whose rate grows
-        while the objective does, stochastic gradient ascent with rates
-        η₀ / (t + t₀) (`eta0`, `t0`), or Adam with rates that fall along half a
-        cosine. "auto": L-BFGS for full batches, else Adam.
+        "lbfgs": L-BFGS. "cg": nonlinear conjugate gradients. "bold-driver": gradient ascent whose
+        learning rate grows as long as the objective does. "sgd": stochastic gradient ascent with
+        learning rates η₀ / (t + t₀) (`eta0`, `t0`). "adam": Adam with learning rates that fall
+        along half a cosine. "auto": L-BFGS for full batches, otherwise Adam.
     batching : {"auto", "full", "subsample", "random", "farthest", "projection", \
             "stochastic"}, default="auto"
-        What an update looks at. "full": all points. "subsample": the same random
-        subset. "random", "farthest", "projection": batches drawn at random, by
-        farthest point or by recursive projection clustering in the projected
-        space, anew in each epoch; each point is compared with those of its
-        batch. "stochastic": random rows, each compared with all points.
-        "auto": full up to 5000 points, random beyond; what a named `solver`
-        asks for otherwise.
+        Which points an update uses. "full": all points. "subsample": one random subset, the same in
+        all updates. "random", "farthest", "projection": batches drawn anew in each epoch, at
+        random, by farthest-point clustering, or by recursive projection clustering in the projected
+        space; each point is compared with the points of its batch. "stochastic": random rows, each
+        compared with all points. "auto": full up to 5000 points and random beyond; if `solver` is
+        set, whatever that solver needs.
     batch_size : int in [2, inf), optional
-        Points in a batch. None: 2000, 3000 for "subsample", 500 for "stochastic".
+        Number of points in a batch. None: 2000; 3000 for "subsample"; 500 for "stochastic".
     annealing : bool or {"variance", "projected", "row"}, default=False
-        Find the start by fading dimensions out of a map of full rank, one after
-        the other (a tenth of those left at a time where there are many): the one
-        with the least variance of the data along it, the least variance after
-        the map (also True), or the smallest row. The fit then goes on from there.
+        Find the starting map by fading dimensions out of a map of full rank, one after the other
+        (if there are many, a tenth of the remaining ones at a time). The next dimension to go is
+        the one along which the data have the least variance ("variance"), the one with the least
+        variance after the map ("projected" or True), or the one with the smallest row ("row"). The
+        fit goes on from the result.
     regularization : float in [0, inf) or "auto", default="auto"
-        λ of the penalty λ Σ_ij A_ij² s_j² on the mean over points, s_j the standard
-        deviation of feature j within classes, so that no units matter. "auto": λ,
-        whether a start is better left as it is, and how soft neighborhoods are in
-        predictions are chosen by folds of the training points (for batches: of
-        5000 of them, then by the points held back). Accuracy decides, and among
-        the equally accurate the likelihood, which also calibrates `predict_proba`
-        in a way that keeps the order of classes. `path_` has what was tried. It
-        takes 1.5 to 9 times as long as one fit, more for tables of 200 rows or fewer
-        (0.3 s). 0: classic NCA, which is also what "auto" means where an exact
-        `solver` is named. In `partial_fit`, "auto" is a fixed share of the variances.
+        Strength λ of the penalty λ Σ_ij A_ij² s_j², which is subtracted from the mean objective.
+        s_j is the standard deviation of feature j within classes, so that the units of features do
+        not matter. "auto": cross-validation on the training set (for batched fits: on 5000 of its
+        points, and then on the validation points) chooses λ, whether to keep the starting map as it
+        is, and how soft the neighborhoods are in predictions. The most accurate candidate wins;
+        among those about equally accurate, the one with the highest likelihood. This also
+        calibrates `predict_proba` without changing the order of the classes. `path_` holds what was
+        tried. "auto" takes 1.5 to 9 times as long as one fit, more for tables of 200 rows or fewer
+        (0.3 s). A number skips all of this. 0: classic NCA, which overfits when run to convergence;
+        "auto" means 0 if `solver` names an exact solver. In `partial_fit`, "auto" is a fixed share
+        of the variances.
     max_iter : int in [1, inf), optional
-        Largest number of updates of the map, whatever the batch. None: 200 for
-        exact solvers; for "sgd" and "adam" 150 epochs, but at least 1000 updates
-        and at most 4000.
+        Maximum number of updates of the map, whatever the batch size. None: 200 for exact solvers;
+        for "sgd" and "adam" 150 epochs, but at least 1000 updates and at most 4000.
     tol : float in [0, inf), default=1e-5
-        An exact fit has converged when an update gains at most this much, moves
-        the map by at most this share of its norm, or when the gradient promises
-        no more. Batched objectives are too noisy for that: they end with their
+        An exact fit has converged when an update improves the objective by at most this much, when
+        it moves the map by at most this share of its norm, or when the gradient promises no further
+        improvement. Batched objectives are too noisy for this test: batched fits end with their
         schedule or by early stopping.
     early_stopping : bool or "auto", default="auto"
-        Hold points back, and keep the map under which their mean objective was
-        best. "auto": for batched fits.
+        Hold out a validation set, and keep the map with the best mean objective on it (see
+        `validation_metric`). "auto": for batched fits only.
     validation_fraction : float in (0, 1), default=0.1
-        Share of the points held back for early stopping, at most 5000.
+        Share of the training points held out for early stopping, at most 5000 points.
     n_iter_no_change : int in [1, inf), optional
-        Stop after this many checks in a row without a better validation score.
-        None: 25, but Adam's schedule runs to its end.
+        Stop after this many validation checks in a row without an improvement. None: 25, except
+        that Adam always completes its schedule.
     validation_every : int in [1, inf), optional
-        Updates between two checks. None: 1, or a fortieth of a batched fit.
+        Number of updates between two validation checks. None: 1; for a batched fit, a fortieth of
+        its updates.
     validation_metric : {"objective", "accuracy"}, default="objective"
-        Score of the points held back: their mean objective, or the share that the
-        rule labels right.
+        Score on the validation set: "objective", its mean objective, or "accuracy", the accuracy of
+        `predict`.
     eta0 : float in (0, inf), optional
-        η₀ of ``solver="sgd"``, for a map in the solver's coordinates, where the start
-        has norm 10. None: a first step of 10 / t₀ of that norm.
+        Initial learning rate η₀ of ``solver="sgd"``, in the solver's coordinates, where the
+        starting map has norm 10. None: the first step has 10 / t₀ times that norm.
     t0 : float in (0, inf), optional
-        t₀ of ``solver="sgd"``. None: the best in short trials on the points held back
-        (or on one batch), on a scale from 0.1 to 1000, then refined.
+        Offset t₀ of the learning rates of ``solver="sgd"``. None: the best value from 0.1 to 1000
+        in short trials on the validation set (or on one batch), then refined.
     reservoir_size : int in [2, inf), default=10000
-        Points that `partial_fit` keeps: a uniform sample of all it has seen.
+        Number of points that `partial_fit` keeps: a uniform random sample of all points seen so
+        far.
     n_neighbors : int in [1, inf), optional
-        `predict` and `predict_proba` look at this many nearest training points
-        only, found approximately (needs the extra ``vicinal[neighbors]``). None:
-        at all of them, exactly.
+        Number of nearest training points that `predict` and `predict_proba` use, found by
+        approximate search (needs the extra ``vicinal[neighbors]``), for faster predictions with
+        many training points. None: all training points, exactly.
     engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda", "dask"}, \
             default="auto"
-        How sums over pairs of points are computed; `engine_` and
-        `engine_reason_` tell what "auto" chose. "tree" looks at few pairs where
-        neighborhoods are small beside the data, in up to about five dimensions;
-        "radius" does so for ``kernel="compact"``; "adaptive" finds out in every
-        update whether that pays, else it is "fused".
-        "cuda" computes on a GPU (extra ``vicinal[gpu]``), and is what "auto" chooses for much
-        work where there is one. "dask" computes on the workers of a cluster (extra
-        ``vicinal[dask]``) whose client is open, and is what "auto" chooses for an array of Dask
-        there: its rows stay on the workers (``docs/scale.md``).
+        How sums over pairs of points are computed; `engine_` and `engine_reason_` tell what "auto"
+        chose. "tree" evaluates only few pairs if neighborhoods are small compared to the data, in
+        up to about five dimensions; "radius" does so for ``kernel="compact"``; "adaptive" checks in
+        every update whether "tree" pays off, and otherwise uses "fused". "cuda" computes on a GPU
+        (extra ``vicinal[gpu]``); "auto" chooses it for large problems if there is a GPU. "dask"
+        computes on the workers of a Dask cluster (extra ``vicinal[dask]``) with an open client;
+        "auto" chooses it for Dask arrays there, whose rows stay on the workers (``docs/scale.md``).
     tolerance : float in [0, 1), default=0.0
-        Relative error that "tree" may make in the sum over a point's neighbors
-        of its own and of the other classes, and in p_i. 0: no more than rounding.
-        Other engines are exact.
+        Relative error that "tree" may make in p_i and in the sums over a point's neighbors in its
+        own class and in the other classes; the larger, the faster. 0: rounding error only. All
+        other engines are exact.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
-        Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
-        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
-        precision of X, of `partial_fit` in double, and refuse any other; ``engine="auto"`` takes a
-        GPU for it.
+        Precision of the sums over pairs with ``engine="cuda"``. "auto": single precision for NumPy
+        arrays; for tensors, their own. "tf32": faster, with products of 11 bits. All other engines
+        compute in the precision of X (`partial_fit`: in double precision) and raise an error for
+        any other; with ``engine="auto"``, asking for another precision selects the GPU.
     memory_limit : int, float or str, optional
-        Bytes, or words as "2GB", that `fit` and `partial_fit` may take beside `X` itself, so that
-        `X` may be larger than memory (``docs/scale.md``): what would need more is refused
-        before any work, with what to change. Results do not depend on it. None: no limit.
+        Memory that `fit` and `partial_fit` may use in addition to `X` itself, so that `X` may be
+        larger than memory (``docs/scale.md``): in bytes, or as a string such as "2GB". A call that
+        needs more raises an error before any work is done, and says what to change. Results do not
+        depend on the limit. None: no limit.
     warm_start : bool, default=False
-        Start from the map of the previous fit (without annealing again).
+        Start from the map of the previous fit, without annealing again. λ is not chosen again,
+        either, unless ``n_components="auto"``.
     checkpoint : path-like, optional
-        File in which `fit` writes down, every few seconds, what it has found so far. A fit
-        that is killed, or interrupted, and called again with the same data and parameters goes
-        on from there and learns the same model, to the bit; called after its end it
-        returns at once. The checkpoint of another fit is refused. See
-        ``docs/checkpoints.md``. `partial_fit` writes none: save the model between calls.
+        File to which `fit` saves its progress every few seconds. If a fit is killed or interrupted,
+        calling it again with the same data and parameters resumes it, and the result is the same
+        model, bit for bit; after the fit has finished, calling it again returns at once. The
+        checkpoint of a different fit raises an error. See ``docs/checkpoints.md``. `partial_fit`
+        saves none: save the model between calls.
     random_state : int, RandomState instance or None, default=None
-        For ``init="random"``, batches and the points held back.
+        Seed or generator for ``init="random"``, the batches, and the validation set.
     n_jobs : int, optional
         Number of threads. None: all cores. Results do not depend on it.
     verbose : int, default=0
@@ -219,77 +222,79 @@ class NeighborhoodComponents(
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The map A.
+        The learned map A.
     classes_ : ndarray of shape (n_classes,)
+        The class labels.
     objective_ : float
-        Mean over the training points of the chosen objective, less the penalty;
-        of a batched fit, over one batch.
+        Mean of the objective over the training points, minus the penalty; for a batched fit, over
+        one batch.
     objective_in_words_ : str
-        What that is the mean of.
+        Which mean `objective_` is, in words.
     validation_score_ : float
-        Score of the points held back; only with early stopping.
+        Score on the validation set. Only with early stopping.
     background_ : float
-        β; only with a background.
+        Share β of the background. Only with a background.
     n_iter_ : int
-        Number of updates made; 1 where there was none to make.
+        Number of updates made; 1 if none was needed.
     history_ : dict of str to ndarray
-        "objective", "step" and "time" (seconds) after each update, the start
-        first, which stays alone where nothing was learned; with early stopping also
-        "validation", NaN where it was not checked. The step is the norm of the
-        change in the solver's coordinates, in which the start has norm 10. After
-        `partial_fit`: "objective" of each update.
+        "objective", "step" and "time" (seconds) of the starting map and after each update; only the
+        start if nothing was learned. With early stopping also "validation", NaN for updates that
+        were not checked. "step" is the norm of the change in the solver's coordinates, in which the
+        starting map has norm 10. After `partial_fit`: only "objective", of each update.
     converged_ : bool
+        Whether the fit has converged.
     recipe_ : dict
-        What was done: "solver", "batching", "batch_size", "regularization" (λ, or
-        None where the start was left as it is), "init" ("init": the parameter's;
-        "features": features in units of their deviation within classes;
-        "discriminants": linear discriminants, other rows 0),
-        "early_stopping", "max_iter", the "reason" for it, and what was given of
-        "eta0", "t0", "validation_every" and "validation_metric".
+        How the model was fitted: "solver", "batching", "batch_size", the "reason" for these,
+        "regularization" (λ, or None if the starting map was kept as it is), "init" ("init": the
+        start that the parameter sets; "features": the features in units of their within-class
+        standard deviation; "discriminants": linear discriminants, other rows 0), "early_stopping",
+        "max_iter", and the values given for "eta0", "t0", "validation_every" and
+        "validation_metric".
     path_ : dict of str to ndarray
-        What was tried by folds, with ``regularization="auto"``: "init" and
-        "regularization" of K maps (NaN: a start as it is), the S factors "scale"
-        by which each was made larger or smaller, and of shape (K, S) "accuracy",
-        its standard error "accuracy_error" and the calibrated "log_likelihood"
-        per point held back; "chosen": row and column.
+        Cross-validation results of ``regularization="auto"``: "init" and "regularization" of the K
+        candidate maps (NaN: the start as it is); "scale", the S factors by which each map was made
+        larger or smaller; and in arrays of shape (K, S) "accuracy", its standard error
+        "accuracy_error" and the calibrated "log_likelihood" per held-out row. "chosen": row and
+        column of the choice.
     dimensions_ : dict of str to ndarray
-        "n_components", "accuracy" and "accuracy_error" by folds, only with
-        ``n_components="auto"``.
+        Cross-validation results of ``n_components="auto"``: "n_components", "accuracy" and
+        "accuracy_error". Only with that setting.
     engine_ : str
+        Name of the engine used.
     engine_reason_ : str
+        Why this engine was used.
     n_features_in_ : int
+        Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if `X` has feature names that are all strings.
+        Names of the features seen during `fit`. Only if `X` has feature names that are all strings.
 
     See Also
     --------
     vicinal.nca.objective : The objective and its gradient as a function.
-    sklearn.neighbors.NeighborhoodComponentsAnalysis : The transformer alone,
-        with arrays of n × n.
-    vicinal.report.RegularizationDisplay : What folds said about each penalty.
+    sklearn.neighbors.NeighborhoodComponentsAnalysis : The transformer alone, with arrays of n × n.
+    vicinal.report.RegularizationDisplay : Cross-validation results for each penalty.
 
     Notes
     -----
-    The objective is that of Goldberger et al. [1]_; starts and practice follow
-    Oneață [2]_. Memory grows with the number of points, not with its square.
-    Nothing depends on the scales of features, unless a start is chosen that does
-    ("pca", "identity" or a map).
+    The objective is that of Goldberger et al. [1]_; starting maps and practical advice follow
+    Oneață [2]_. Memory grows with the number of points, not with its square. Results do not depend
+    on the scales of the features, unless the start does ("pca", "identity" or a given map).
 
-    `sample_weight` counts copies: weight k is the same as k rows, exactly so in
-    exact fits. A weight below 1 counts less and is no copy of itself.
+    `sample_weight` counts copies: in exact fits, weight k gives exactly the same result as k copies
+    of the row. A weight below 1 makes a row count less; there is then no copy of it to pick.
 
-    Points held back for early stopping take part in predictions. Folds are the
-    same in every fit; rows that are equal share one.
+    Points held out for early stopping do take part in predictions. The cross-validation folds are
+    the same in every fit; equal rows share a fold.
 
-    Tensors (of torch, under ``sklearn.set_config(array_api_dispatch=True)``) are answered
-    with tensors on their device. Fitted attributes are NumPy's arrays.
+    Torch tensors (under ``sklearn.set_config(array_api_dispatch=True)``) give results that are
+    tensors on the same device. Fitted attributes are NumPy arrays.
 
-    A class with a single member can never be picked by its own: such a point
-    counts 0 under ``objective="accuracy"``; ``objective="log"`` refuses it.
+    The only member of a class cannot pick a neighbor of its own class: under
+    ``objective="accuracy"`` it counts 0; ``objective="log"`` raises an error.
 
-    Equations of [2]_: weights (3.1), objectives (3.3), gradient (3.5), predictions
-    (3.25), compact kernels (4.15), background (4.22). Which function computes which,
-    and what the text has wrong: ``docs/equations/nca.md``.
+    Equations of [2]_: weights (3.1), objectives (3.3), gradient (3.5), predictions (3.25), compact
+    kernels (4.15), background (4.22). Which function computes which, and what the text has wrong:
+    ``docs/equations/nca.md``.
 
     References
     ----------
@@ -400,14 +405,16 @@ class NeighborhoodComponents(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training set.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row.
+            Sample weights: weight k counts as k copies of the row. None: all 1.
 
         Returns
         -------
         self : NeighborhoodComponents
+            The fitted estimator.
         """
         points, targets, weights = self._checked(X, y, sample_weight)
         self.classes_, labels = check_classes(targets)
@@ -488,26 +495,29 @@ class NeighborhoodComponents(
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> "NeighborhoodComponents":
-        """Learn from the next rows of a stream.
+        """Update the map with the next rows of a stream.
 
-        Each batch of new points (of `batch_size`) makes one update of Adam, in
-        which they are compared with each other and with a uniform sample of
-        `reservoir_size` points seen before. That sample is also what
-        predictions look at. The first call finds the start, and later ones begin
-        anew with all rows until there are ten per feature and class; after `fit` the
-        start is the fitted map.
+        Each batch of new points (of `batch_size`) makes one update of Adam, in which its points are
+        compared with each other and with a uniform random sample of `reservoir_size` points seen
+        before. Predictions use that sample, too. The first call computes the starting map; until
+        there are ten rows for each feature and each class, every further call starts again from all
+        rows so far. After `fit`, the stream starts from the fitted map.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The next rows.
         y : array-like of shape (n_samples,)
+            Class labels.
         classes : array-like of shape (n_classes,), optional
-            All classes there will be, in the first call. None: those in `y`.
+            All classes that will occur, for the first call. None: the classes in `y`.
         sample_weight : array-like of shape (n_samples,), optional
+            Sample weights: weight k counts as k copies of the row. None: all 1.
 
         Returns
         -------
         self : NeighborhoodComponents
+            The updated estimator.
         """
         points, targets, weights = self._checked(
             X, y, sample_weight, at_least=1, reset=not hasattr(self, "components_")
@@ -554,7 +564,7 @@ class NeighborhoodComponents(
 
     @property
     def objective_in_words_(self) -> str:
-        """What `objective_` is the value of, before the penalty."""
+        """Which mean `objective_` is, before the penalty, in words."""
         return CRITERIA[self._fitted_with["objective"]].mean
 
     def _checked(
@@ -606,31 +616,34 @@ class NeighborhoodComponents(
     @answers_in_blocks
     @computes_in_place
     def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Probability of each class: its share in the soft neighborhood, weighed by the prior.
+        """Class probabilities: the share of each class in the soft neighborhood, times its prior.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to classify.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
+            Probabilities, with columns in the order of `classes_`.
         """
         return np.exp(self._log_probabilities(X))
 
     @answers_in_blocks
     @computes_in_place
     def predict(self, X: ArrayLike) -> NDArray:
-        """Most probable class of each point (the NCA rule).
+        """Predict the most probable class of each point (the NCA rule).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Points to classify.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Predicted class labels.
         """
         log_probabilities = self._log_probabilities(X)
         return self.classes_[log_probabilities.argmax(axis=1)]

@@ -48,52 +48,56 @@ def objective(
     tolerance: float = 0.0,
     precision: str = "auto",
 ) -> tuple[float, NDArray]:
-    """Objective of neighborhood component analysis and its gradient.
+    """Objective of neighborhood component analysis, and its gradient.
 
     Parameters
     ----------
     A : array-like of shape (d, D)
-        Linear map; points are compared as A x.
+        Linear map: points are compared as A x.
     X : array-like of shape (n, D)
+        Training points.
     y : array-like of shape (n,)
         Class labels.
     objective : {"accuracy", "log"}, default="accuracy"
-        Σ p_i or Σ log p_i, with p_i the probability that point i picks a
-        neighbor of its own class. The only member of a class has none and
-        counts 0.
+        "accuracy": Σ p_i; "log": Σ log p_i, where p_i is the probability that point i picks a
+        neighbor of its own class. The only member of a class has no such neighbor and counts 0.
     kernel : {"gaussian", "compact", "student"}, default="gaussian"
-        Weight of a neighbor at squared distance s: exp(-s); (1 - s)² within the unit ball,
-        where a point with no neighbor has p_i = 0; or (1 + s/ν)^(-(ν + d)/2).
+        Weight of a neighbor at squared distance s. "gaussian": exp(-s). "compact": (1 - s)² within
+        the unit ball; a point with no neighbor there has p_i = 0. "student": (1 + s/ν)^(-(ν +
+        d)/2).
     degrees_of_freedom : float, default=3.0
-        ν of ``kernel="student"``.
+        Degrees of freedom ν of ``kernel="student"``.
     background : float in (0, 1), optional
-        Share β of a Gaussian per class, mixed with the kernels into the class's
-        density; with ``kernel="compact"`` only.
+        Share β of a Gaussian per class, which is mixed with the kernels in the density of the
+        class. Only with ``kernel="compact"``.
     prior : {"empirical", "uniform"} or array-like of shape (n_classes,), default="empirical"
-        Prior probabilities of the classes when p_i is read as a posterior of
-        class-conditional densities. "empirical" is classic NCA.
+        Prior probabilities of the classes; p_i is a posterior probability under class-conditional
+        densities. "empirical": the class frequencies, which is classic NCA. "uniform": the same for
+        all.
     regularization : float, default=0.0
-        λ of the penalty λ Σ A_ij², on the sum over points.
+        Strength λ of the penalty λ Σ A_ij² on the sum over points.
     sample_weight : array-like of shape (n,), optional
-        Weight k counts as k copies of the point.
+        Sample weights: weight k counts as k copies of the point. None: all 1.
     engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}, default="auto"
-        How the sums over pairs are computed.
+        How the sums over pairs are computed, as in `vicinal.NeighborhoodComponents`.
     tolerance : float, default=0.0
-        Relative error that "tree" may make in a sum over neighbors and in p_i.
+        Relative error that "tree" may make in p_i and in the sums over neighbors.
     precision : {"auto", "float64", "float32", "tf32"}, default="auto"
-        Of sums over pairs by ``engine="cuda"``: "auto" is single precision for NumPy's arrays and
-        that of tensors; "tf32" is faster, with products of 11 bits. Other engines compute in the
-        precision of X, and refuse any other; ``engine="auto"`` takes a GPU for it.
+        Precision of the sums over pairs with ``engine="cuda"``. "auto": single precision for NumPy
+        arrays; for tensors, their own. "tf32": faster, with products of 11 bits. All other engines
+        compute in the precision of X and raise an error for any other; with ``engine="auto"``,
+        asking for another precision selects the GPU.
 
     Returns
     -------
     value : float
-        Sum over the points.
+        Objective: the sum over the points.
     gradient : ndarray of shape (d, D)
+        Gradient of the objective with respect to A.
 
     Notes
     -----
-    (3.3) and (3.5) of Oneață's thesis, with (4.15) for compact kernels and (4.22) for a
+    Equations (3.3) and (3.5) of Oneață's thesis, with (4.15) for compact kernels and (4.22) for a
     background: ``docs/equations/nca.md``.
 
     Examples

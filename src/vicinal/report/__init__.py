@@ -1,7 +1,7 @@
-"""Pictures of fitted models, a page of them, and whether a model is worth it.
+"""Plots and HTML reports of fitted models, and comparisons that tell whether a model is worth it.
 
-Importing this package does not import matplotlib: that happens when something
-is drawn, and a missing one is told with the command that installs it.
+Importing this package does not import matplotlib; drawing does. If matplotlib is missing, the error
+names the command that installs it.
 """
 
 from vicinal.report.comparing import Comparison, compare

@@ -47,16 +47,16 @@ def taken(chunk: NDArray, places: NDArray) -> NDArray:
 
 
 class ArrayRows(RowSource):
-    """An array of NumPy, as a rule a memory map.
+    """Rows of a NumPy array, usually a memory map.
 
     Parameters
     ----------
     array : ndarray of shape (n, n_columns)
     name : str, default="X"
     columns : sequence of int, optional
-        Positions. None: all but that of the target.
+        Positions of the columns. None: all but the target.
     target : int, optional
-        Position.
+        Position of the target.
     """
 
     def __init__(
@@ -88,17 +88,17 @@ class ArrayRows(RowSource):
 
 
 class NpyRows(RowSource):
-    """A .npy file that can be read from its beginning only, as in object storage.
+    """Rows of a .npy file that can only be read from its beginning, as in object storage.
 
     Parameters
     ----------
     opened : callable
-        Opens it, each time anew.
+        Opens the file, each time anew.
     name : str
     columns : sequence of int, optional
-        Positions. None: all but that of the target.
+        Positions of the columns. None: all but the target.
     target : int, optional
-        Position.
+        Position of the target.
     """
 
     def __init__(

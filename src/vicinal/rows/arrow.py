@@ -86,7 +86,7 @@ def _labels(chunks: "pa.ChunkedArray") -> NDArray:
 
 
 class ArrowRows(RowSource):
-    """Columns of Arrow by their names: a kind of them has `shape`, and `_batches`.
+    """Columns of Arrow data by name; base class of sources that have `shape` and `_batches`.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class ArrowRows(RowSource):
 
 
 class TableRows(ArrowRows):
-    """A table of Arrow in memory, or one that it has mapped.
+    """Rows of an Arrow table, in memory or memory-mapped.
 
     Parameters
     ----------
@@ -153,10 +153,10 @@ class TableRows(ArrowRows):
 
 
 class DatasetRows(ArrowRows):
-    """Files of a data set, in their order: Parquet, or any other that Arrow knows.
+    """Rows of the files of a data set, in order: Parquet, or any other format that Arrow reads.
 
-    The end of every Parquet file, which says how many rows and which columns it has, is read at
-    once: a file that is damaged, or lacks a column, is refused before any work.
+    The footer of each Parquet file, which holds its number of rows and its columns, is read at
+    once: a file that is damaged, or lacks a column, raises an error before any work.
 
     Parameters
     ----------

@@ -14,17 +14,17 @@ __all__ = ["DaskRows", "ZarrRows", "check_known_chunks"]
 
 
 class ZarrRows(RowSource):
-    """An array of zarr; as many of its chunks at a time as some megabytes, but one at least.
+    """Rows of a zarr array, read some megabytes at a time, but at least one chunk.
 
     Parameters
     ----------
     array : zarr.Array of shape (n, n_columns)
     name : str, optional
-        None: the path of its store.
+        None: the path of the store.
     columns : sequence of int, optional
-        Positions. None: all but that of the target.
+        Positions of the columns. None: all but the target.
     target : int or zarr.Array, optional
-        The position of a column, or an array of its own.
+        Position of a column, or a separate array.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class ZarrRows(RowSource):
 
 
 class DaskRows(RowSource):
-    """An array of dask, computed one row of chunks after the other.
+    """Rows of a Dask array, computed one row of chunks at a time.
 
     Parameters
     ----------

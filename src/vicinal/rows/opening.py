@@ -28,33 +28,34 @@ def open_rows(
     target: str | int | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> RowSource:
-    """Rows of a file, a folder or an object store, for `X` of any estimator; read when needed.
+    """Open rows in a file, folder or object store as the `X` of any estimator; read when needed.
 
-    Needs the extra ``files``, but for a .npy file on a disk.
+    Needs the extra ``files``, except for a .npy file on a disk.
 
     Parameters
     ----------
     path : path-like or str
-        A .npy file, a .parquet file or a folder of such, .arrow, .zarr (an array, or a group whose
-        array is called X), .csv or .tsv; or its URL, as "s3://bucket/rows.parquet", for which
-        fsspec may need a package of its own.
+        A .npy file, a .parquet file or a folder of these, or an .arrow, .zarr (an array, or a group
+        with an array named X), .csv or .tsv file; or the URL of one, such as
+        "s3://bucket/rows.parquet", for which fsspec may need an additional package.
     columns : sequence of str or int, optional
-        Names, or positions in arrays, which have no names. None: all but the target.
+        Names of the columns to read, or for arrays, which have no names, their positions. None: all
+        but the target.
     target : str or int, optional
-        The column of labels; of a group of zarr the array of labels.
+        Column that holds the labels; in a zarr group, the array that holds them.
     storage_options : mapping, optional
-        What fsspec is told about the store of a URL.
+        Options that fsspec needs for the store of a URL.
 
     Returns
     -------
     RowSource
-        With `shape`, `dtype` and `columns`; `target` has the labels, as an array.
+        Rows with `shape`, `dtype` and `columns`. `target` holds the labels, as an array.
 
     Notes
     -----
-    Parquet files are looked at before any work: a file that cannot be read, or lacks a column,
-    is named. A text is read twice, to count its rows and to take them. In `fit`, rows that cannot
-    be had in any order go to a scratch file first (`docs/scale.md`).
+    Parquet files are checked before any work: an error names the file that cannot be read or lacks
+    a column. Text files are read twice, first to count the rows. If rows cannot be read in
+    arbitrary order, `fit` first copies them to a scratch file (`docs/scale.md`).
 
     Examples
     --------

@@ -12,21 +12,22 @@ __all__ = ["RowSource", "naming_rows", "precision_of"]
 
 
 class RowSource(ABC):
-    """Rows of numbers that are read when they are needed, as often as they are.
+    """Rows of numbers that are read when needed, as often as needed.
 
-    To add a kind, subclass it and add a value to `vicinal.rows.kinds.KINDS`; what is known to be
-    wrong before any row was read, it refuses when it is made.
+    To add another kind of source, subclass this class and add a value to
+    `vicinal.rows.kinds.KINDS`. A source should raise errors that it can detect before reading any
+    rows when it is created.
 
     Attributes
     ----------
     name : str
-        For messages: a file, or what the user has passed.
+        Name for messages: a file, or what the user has passed.
     shape : tuple of int
-        Rows and columns.
+        Number of rows and columns.
     dtype : dtype
-        Of the chunks: float32 or float64.
+        Type of the chunks: float32 or float64.
     columns : tuple of str or None
-        Their names, where they have any.
+        Names of the columns, if they have any.
 
     Examples
     --------
@@ -49,24 +50,24 @@ class RowSource(ABC):
 
     @abstractmethod
     def chunks(self) -> Iterator[NDArray]:
-        """All rows in order, in parts as they lie there, shape (k, n_columns) each.
+        """Iterate over all rows in order, in chunks as stored, of shape (k, n_columns) each.
 
-        Each time from the first row on. A chunk has to fit into memory.
+        Each call starts from the first row. A chunk has to fit into memory.
         """
 
     @property
     def at_hand(self) -> NDArray | None:
-        """All rows as an array any of which can be had at once (a memory map), or None."""
+        """All rows as an array that allows access in any order (a memory map), or None."""
         return None
 
     @property
     def target(self) -> NDArray | None:
-        """Labels that belong to the rows, shape (n,), where some were asked for."""
+        """Labels of the rows, shape (n,), if a target was requested."""
         return None
 
     @property
     def n_bytes(self) -> int:
-        """Of all rows, once they are read."""
+        """Size of all rows in memory, in bytes."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray:

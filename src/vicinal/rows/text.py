@@ -76,12 +76,12 @@ class Text(NamedTuple):
 
 
 class TextRows(ArrowRows):
-    """A file of text with a line of names, read once to count its rows and then for them.
+    """Rows of a text file with a header line; it is read once to count its rows, then for the rows.
 
     Parameters
     ----------
     opened : callable
-        Opens it, each time anew.
+        Opens the file, each time anew.
     name : str
     separator : str, default=","
     columns : sequence of str, optional

@@ -1,4 +1,4 @@
-"""Models in files that are small, hold no code and are checked before they are read."""
+"""Save models to small files that hold no code and are checked before they are loaded."""
 
 from vicinal.saving.header import ModelFileError, ModelHeader
 from vicinal.saving.onnx import export_onnx

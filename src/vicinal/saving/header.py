@@ -26,7 +26,7 @@ MOST_BYTES, _MOST_VALUES = 2**24, 1_000_000
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or none that may be loaded.
+    """Raised for a file that is not a model file, or must not be loaded.
 
     Examples
     --------
@@ -50,19 +50,19 @@ class ModelHeader:
     Attributes
     ----------
     format : int
-        Number of the format.
+        Number of the file format.
     vicinal : str
-        Version that wrote the file.
+        Version of vicinal that wrote the file.
     versions : dict of str to str
-        Those of Python and of the packages below it.
+        Versions of Python and of the packages used.
     model : str
-        Name of the model's class; of a pipeline, that of its last step.
+        Class name of the model; for a pipeline, of its last step.
     steps : list of str
-        Class names of all steps; that of the model alone where it is no pipeline.
+        Class names of all steps; only that of the model if it is not a pipeline.
     created : str
-        Date and time (UTC), as ISO 8601 has them.
+        Date and time (UTC) in ISO 8601 format.
     metadata : dict
-        What was given to `save`.
+        The metadata passed to `save`.
     checksum : str
         SHA-256 of everything else in the file.
 

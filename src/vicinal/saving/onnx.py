@@ -29,24 +29,23 @@ Operation = tuple[str, tuple[NDArray | float, ...]]
 def export_onnx(
     model: BaseEstimator, path: str | os.PathLike[str], *, dtype: DTypeLike | None = None
 ) -> None:
-    """Write `transform` of a linear model to an ONNX file.
+    """Export the `transform` of a linear model to an ONNX file.
 
     Parameters
     ----------
     model : NeighborhoodComponents, LocalComponents, LatentCoincidence or Pipeline
-        Fitted. A pipeline may have scalers of scikit-learn (StandardScaler,
-        MinMaxScaler, MaxAbsScaler, RobustScaler) and PCA beside one of these.
+        Fitted model. A pipeline may also contain scikit-learn scalers (StandardScaler,
+        MinMaxScaler, MaxAbsScaler, RobustScaler) and PCA.
     path : path-like
-        The usual suffix is ``.onnx``. An existing file is replaced.
+        File to write; the usual suffix is ``.onnx``. An existing file is replaced.
     dtype : {"float32", "float64"}, optional
-        Of the numbers in the graph, its input and its output. None: that of the map.
+        Type of the numbers in the graph, its input and its output. None: that of the map.
 
     Notes
     -----
-    Needs the extra ``vicinal[onnx]``. The graph has an input ``X`` of shape
-    (n, n_features) and an output ``Z`` of shape (n, n_components), for any n. Its
-    metadata have the version of vicinal, the class of the model, and the names of
-    features as JSON.
+    Needs the extra ``vicinal[onnx]``. The graph has an input ``X`` of shape (n, n_features) and an
+    output ``Z`` of shape (n, n_components), for any n. Its metadata contain the version of vicinal,
+    the class of the model, and the feature names as JSON.
 
     Examples
     --------

@@ -29,30 +29,29 @@ _MOST_NAMED = 10
 def save(
     model: BaseEstimator, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None
 ) -> None:
-    """Write a model to a file.
+    """Save a model to a file.
 
     Parameters
     ----------
     model : estimator
-        One of vicinal, or a scikit-learn pipeline of such; fitted or not.
+        Estimator of vicinal, or a scikit-learn pipeline that contains one; fitted or not.
     path : path-like
-        The usual suffix is ``.skops``. An existing file is replaced; it stays as it
-        was if anything goes wrong.
+        File to write; the usual suffix is ``.skops``. An existing file is replaced, or left
+        unchanged if anything goes wrong.
     metadata : dict, optional
-        What else to keep, as JSON has it: names of columns, units, a remark.
+        Additional information to save, as JSON: column names, units, a remark.
 
     See Also
     --------
-    load : Get the model back.
-    vicinal.saving.describe : What the file says about itself.
+    load : Load the model again.
+    vicinal.saving.describe : Read what the file says about itself.
 
     Notes
     -----
-    Needs the extra ``vicinal[save]``. The file holds no code, and no more data than
-    the model needs. Not kept are callbacks, requests for metadata routing, and the
-    UMAP object of a `DivergenceEmbedding`. Pipelines may have other steps of
-    scikit-learn, as far as skops trusts them; nearest neighbors with
-    ``algorithm="brute"``.
+    Needs the extra ``vicinal[save]``. The file contains no code, and no more data than the model
+    needs. Callbacks, metadata routing requests, and the UMAP object of a `DivergenceEmbedding` are
+    not saved. Pipelines may contain other scikit-learn steps, as far as skops trusts them; nearest
+    neighbors only with ``algorithm="brute"``.
 
     Examples
     --------
@@ -83,28 +82,30 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> BaseEstimator:
-    """Read a model that `save` wrote.
+    """Load a model that was saved with `save`.
 
     Parameters
     ----------
     path : path-like
+        File to read.
 
     Returns
     -------
     estimator
+        The model.
 
     Raises
     ------
     ModelFileError
-        A ValueError: the file is no model file, is damaged or was edited, is of a
-        newer format, contains types that vicinal does not know, parts that do not
-        fit together, or claims to be much larger than it is. Nothing of it was run.
+        A ValueError: the file is not a model file, is damaged or was edited, has a newer format,
+        contains types that vicinal does not know or parts that do not fit together, or claims to be
+        much larger than it is. Nothing in it was run.
     OSError
-        There is no such file, or it cannot be opened.
+        The file does not exist or cannot be opened.
 
     See Also
     --------
-    save : Write a model to a file, with an example.
+    save : Save a model, with an example.
 
     Examples
     --------
@@ -141,23 +142,24 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
 
 
 def describe(path: str | os.PathLike[str]) -> ModelHeader:
-    """What a model file says about itself; nothing of the model is read.
+    """Read what a model file says about itself, without loading the model.
 
     Parameters
     ----------
     path : path-like
+        File to read.
 
     Returns
     -------
     ModelHeader
+        Versions, model, steps, and metadata.
 
     Raises
     ------
     ModelFileError
-        A ValueError: the file is no model file, its header is damaged, or it is of a
-        newer format.
+        A ValueError: the file is not a model file, its header is damaged, or it has a newer format.
     OSError
-        There is no such file, or it cannot be opened.
+        The file does not exist or cannot be opened.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Soft neighborhoods as a loss for networks, for PyTorch.
+"""Neighborhood component analysis as a loss for PyTorch networks.
 
 Torch is imported here, by the engine for GPUs and by `vicinal.layers`, and nowhere else in vicinal.
 """

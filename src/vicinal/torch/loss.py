@@ -36,40 +36,42 @@ __all__ = ["NeighborhoodLoss"]
 
 
 class NeighborhoodLoss(nn.Module):
-    """How often rows of a batch pick a neighbor of another class.
+    """Neighborhood component analysis as a loss: how often rows pick neighbors of another class.
 
-    Every row picks one of the others, the nearer the likelier: with p_i the probability that row
-    i picks one of its own class, the loss is the mean of 1 - p_i or of -log p_i. That is
-    neighborhood component analysis with a network in place of the linear map. Gradients are exact,
-    and memory grows with the rows of a batch, not with their pairs.
+    Each row of a batch picks another row, nearer ones with higher probability. With p_i the
+    probability that row i picks a row of its own class, the loss is the mean of 1 - p_i or of -log
+    p_i. This is neighborhood component analysis with a network in place of the linear map.
+    Gradients are exact, and memory grows with the number of rows in a batch, not of their pairs.
 
     Parameters
     ----------
     objective : {"accuracy", "log"}, default="accuracy"
-        1 - mean p, or -mean log p. The only member of a class in a batch has nobody to pick,
-        p = 0: it counts 1 under "accuracy" and 0 under "log", and has no gradient.
+        "accuracy": 1 - mean p. "log": -mean log p. The only member of a class in a batch cannot
+        pick its own class, p = 0: it counts 1 under "accuracy" and 0 under "log", and has no
+        gradient.
     kernel : {"gaussian", "compact", "student"}, default="gaussian"
-        Weight of a neighbor at squared distance s: exp(-s); (1 - s)² within the unit ball, where
-        a row with nobody in reach has p = 0 and no gradient (with "accuracy" only); or
-        (1 + s/ν)^(-(ν + d)/2).
+        Weight of a neighbor at squared distance s. "gaussian": exp(-s). "compact": (1 - s)² within
+        the unit ball; a row with no other in reach has p = 0 and no gradient (only with
+        "accuracy"). "student": (1 + s/ν)^(-(ν + d)/2).
     degrees_of_freedom : float, default=3.0
-        ν of ``kernel="student"``.
+        Degrees of freedom ν of ``kernel="student"``.
     prior : {"empirical", "uniform"} or array-like of shape (n_classes,), default="empirical"
-        Prior probabilities of the classes when p is read as a posterior of class-conditional
-        densities. "empirical" is classic NCA, where every row weighs the same; "uniform" has
-        the same for all classes of a batch. With an array, labels are positions in it.
+        Prior probabilities of the classes; p is a posterior probability under class-conditional
+        densities. "empirical": classic NCA, in which all rows have the same weight. "uniform": the
+        same for all classes in a batch. With an array, labels are positions in it.
     engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}, default="auto"
-        How the sums over pairs are computed. "auto" follows the tensors: those on a GPU stay there,
-        and of those in the memory of the host many are sent to one where there is one.
+        How the sums over pairs are computed. "auto" follows the tensors: tensors on a GPU stay
+        there, and large tensors in host memory are sent to a GPU if there is one.
 
     Notes
     -----
-    Half precision and bfloat16, as under autocast, are computed in float32, all else in the dtype
-    of the points by any engine; gradients come in the dtype of their inputs. Gradients of
-    gradients, and in weights and priors, are not defined. Whether points are numbers is looked at,
-    and a GPU waited for, once per call. ``torch.compile`` leaves the loss out of its graphs.
+    Half precision and bfloat16, as under autocast, are computed in float32, everything else in the
+    dtype of the points, by any engine; gradients have the dtype of their inputs. Second-order
+    gradients, and gradients with respect to weights and priors, are not defined. Each call checks
+    once that all points are finite, which waits for the GPU. ``torch.compile`` leaves the loss out
+    of its graphs.
 
-    The gradient in the points is derived in ``docs/equations/nca.md``.
+    The gradient with respect to the points is derived in ``docs/equations/nca.md``.
 
     Examples
     --------
@@ -118,25 +120,26 @@ class NeighborhoodLoss(nn.Module):
         keys: Tensor | None = None,
         key_labels: Tensor | None = None,
     ) -> Tensor:
-        """The loss of a batch.
+        """Compute the loss of a batch.
 
         Parameters
         ----------
         Z : Tensor of shape (n, d)
-            Points, as a network maps them.
+            Points, mapped by a network.
         y : Tensor of int, shape (n,)
-            Their classes.
+            Class labels.
         sample_weight : Tensor of shape (n,), optional
             Weight k counts as k copies of the row.
         keys : Tensor of shape (m, d), optional
-            Points to pick from, as of a memory bank; none of them is taken for one of Z. None:
-            every row picks among the others of the batch. They get gradients, too.
+            Points to pick from, such as a memory bank; none of them is identified with a point of
+            Z. None: each row picks from the other rows of the batch. Keys get gradients, too.
         key_labels : Tensor of int, shape (m,), optional
-            Classes of the keys.
+            Class labels of the keys.
 
         Returns
         -------
         Tensor without dimensions
+            The loss.
         """
         batch, n_classes = self._counted(checked_batch(Z, y, sample_weight, keys, key_labels))
         goal = Objective(self._law, self._criterion, self.prior, n_classes)

@@ -33,34 +33,37 @@ _Components = Annotated[
         "-d",
         metavar="N",
         min=1,
-        help="Project to so many dimensions, besides all of them.",
+        help="Number of dimensions to project to, in addition to all dimensions.",
     ),
 ]
-_Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Cut the rows into so many folds.")]
+_Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Number of cross-validation folds.")]
 _Repeats = Annotated[
     int | None,
     typer.Option(
         metavar="N",
         min=1,
-        help="Make folds so often; by default up to 3 times where rows are few.",
+        help="Times to repeat cross-validation; by default up to 3 if there are few rows.",
     ),
 ]
 _Methods = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME,...",
-        help="Compare these only, of raw, standardized, pca, lda, sklearn-nca, coincidence and "
-        "nca; may be repeated.",
+        help="Compare only these: raw, standardized, pca, lda, sklearn-nca, coincidence, nca; may "
+        "be repeated.",
     ),
 ]
 _MaxSamples = Annotated[
     int,
     typer.Option(
-        "--max-samples", metavar="N", min=0, help="Of more rows take a sample; 0 takes all."
+        "--max-samples",
+        metavar="N",
+        min=0,
+        help="Use a sample if there are more rows; 0: use all rows.",
     ),
 ]
 _Seed = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Choose the folds.")
+    int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Random seed of the folds.")
 ]
 _Output = Annotated[
     Path | None,
@@ -69,13 +72,13 @@ _Output = Annotated[
         "-o",
         metavar="FILE",
         allow_dash=True,
-        help="Write the numbers of all methods to this file, too, as a table; - is standard "
+        help="Also write the results of all methods to this file, as a table; - is standard "
         "output.",
     ),
 ]
 _Picture = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Save a picture, too, as .png, .pdf or .svg."),
+    typer.Option(metavar="FILE", help="Also save a plot, as .png, .pdf or .svg."),
 ]
 
 
@@ -101,11 +104,11 @@ def compare(
 ) -> None:
     """Tell whether learning a metric helps on a table.
 
-    Nearest neighbors of raw and standardized features, after PCA and LDA, LDA itself
-    and scikit-learn's NCA stand beside NeighborhoodComponents and LatentCoincidence
-    with default settings: on the same folds, judged by rows they have not seen.
+    Compares NeighborhoodComponents and LatentCoincidence, with default settings, with
+    nearest neighbors on raw and standardized features, after PCA and after LDA, with
+    LDA itself, and with scikit-learn's NCA, by cross-validation on the same folds.
 
-    Ctrl-C ends it with what has been found by then.
+    Ctrl-C stops the comparison and shows the results so far.
     """
     with speaking.running() as interrupts:
         names = _names(methods or [])

@@ -43,14 +43,14 @@ _Name = Annotated[
     str | None,
     typer.Argument(
         metavar="NAME",
-        help="Write this data set.",
+        help="Data set to write.",
         autocompletion=_complete,
         show_default=False,
     ),
 ]
-_Part = Annotated[Part, typer.Option(help="Write these rows, where there is a customary split.")]
+_Part = Annotated[Part, typer.Option(help="Rows to write, if the data set has a customary split.")]
 _Download = Annotated[
-    bool, typer.Option("--download/--no-download", help="Say whether OpenML may be asked.")
+    bool, typer.Option("--download/--no-download", help="Whether OpenML may be used.")
 ]
 
 
@@ -66,8 +66,8 @@ def datasets(
 ) -> None:
     """List data sets, or write one as a table.
 
-    Some come with scikit-learn, others lie in the folder named by the environment
-    variable VICINAL_DATA, in the cache of earlier downloads, or on OpenML.
+    Some data sets come with scikit-learn; others are in the folder named by the
+    environment variable VICINAL_DATA, in the cache of earlier downloads, or on OpenML.
     """
     with speaking.running():
         if name is None:

@@ -25,21 +25,24 @@ __all__ = ["DEMO"]
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Write the page to this file.")
+        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write the page to.")
     ] = Path("vicinal-demo.html"),
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Save the pictures, too, as one .png, .pdf or .svg."),
+        typer.Option(metavar="FILE", help="Also save the pictures, as one .png, .pdf or .svg."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Choose the split into training and test.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the split into training and test rows.")
+    ] = 0,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Show what learning "near" gains, in five stories.
 
-    Units, noise, pairs, a density and a map, on data that come along: it prints what
-    new rows say before and after, beside what people usually do, and writes a page of
-    pictures to be opened in a browser. It needs no network and takes less than a minute.
+    The stories are about units, noise, pairs, a density and a map, on data that come
+    with the package. The demo prints how well new rows are predicted before and after,
+    compared with the usual methods, and writes a page of pictures to open in a
+    browser. It needs no network and takes less than a minute.
     """
     with running(debug) as interrupts:
         _demo(output, picture, seed, as_json, interrupts)

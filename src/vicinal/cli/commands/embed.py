@@ -45,26 +45,28 @@ class Divergence(str, Enum):  # noqa: UP042
     euclidean = "euclidean"
 
 
-_Method = Annotated[Method, typer.Option(help="Choose how coordinates are found.")]
+_Method = Annotated[Method, typer.Option(help="Manifold learning method.")]
 _Divergence = Annotated[
     Divergence,
-    typer.Option(metavar="NAME", help=f"Use one of {', '.join(d.value for d in Divergence)}."),
+    typer.Option(metavar="NAME", help=f"Divergence: {', '.join(d.value for d in Divergence)}."),
 ]
 _Components = Annotated[
-    int, typer.Option("--components", "-d", metavar="N", help="Give rows so many coordinates.")
+    int, typer.Option("--components", "-d", metavar="N", help="Number of coordinates.")
 ]
 _Neighbors = Annotated[
     int | None,
-    typer.Option("--neighbors", "-k", metavar="M", help="Make neighborhoods of so many rows."),
+    typer.Option("--neighbors", "-k", metavar="M", help="Number of rows in each neighborhood."),
 ]
 _Save = Annotated[
     Path | None,
-    typer.Option(metavar="MODEL", help="Save the model, too, for vicinal transform of new rows."),
+    typer.Option(
+        metavar="MODEL", help="Also save the model, to transform new rows with vicinal transform."
+    ),
 ]
 _Standardize = Annotated[
     bool,
     typer.Option(
-        "--standardize/--no-standardize", help="Give all features mean 0 and variance 1 first."
+        "--standardize/--no-standardize", help="Scale all features to mean 0 and variance 1 first."
     ),
 ]
 
@@ -93,8 +95,8 @@ def embed(
 ) -> None:
     """Write coordinates that respect the data's shape.
 
-    Divergences between Gaussians around the rows take the place of distances.
-    A target is not learned from, only passed on.
+    Distances between rows are divergences between the Gaussians around them.
+    A target is not used for learning; it is only copied to the output.
     """
     with speaking.running() as interrupts:
         from vicinal.divergence import DivergenceEmbedding

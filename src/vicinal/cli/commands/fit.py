@@ -38,37 +38,37 @@ __all__ = ["FIT"]
 
 
 _Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="Write the model to this file.")
+    Path, typer.Option("--output", "-o", metavar="FILE", help="File to write the model to.")
 ]
 _Model = Annotated[
     Family,
     typer.Option(
         "--model",
         "-m",
-        help="nca learns a projection and classifier, local a metric, density and outliers "
-        "without classes (--set n_mixture=auto for the best density), coincidence a metric for "
-        "nearest neighbors.",
+        help="nca: a projection and a classifier. local: a metric, a density and outliers, without "
+        "classes (--set n_mixture=auto for the best density). coincidence: a metric for nearest "
+        "neighbors.",
     ),
 ]
 _Components = Annotated[
     int | None,
-    typer.Option("--components", "-d", metavar="N", help="Project to so many dimensions."),
+    typer.Option("--components", "-d", metavar="N", help="Number of dimensions to project to."),
 ]
 _Standardize = Annotated[
     bool | None,
     typer.Option(
         "--standardize/--no-standardize",
-        help="Give all features mean 0 and variance 1 first. This is the default for nca "
-        "and coincidence, which start from distances.",
+        help="Scale all features to mean 0 and variance 1 first; the default for nca and "
+        "coincidence, which start from distances.",
         show_default=False,
     ),
 ]
 _TestSize = Annotated[
     float | None,
-    typer.Option(metavar="SHARE", help="Hold rows out, e.g. 0.2 of them, and score them."),
+    typer.Option(metavar="SHARE", help="Share of rows to hold out and score, e.g. 0.2."),
 ]
 _Engine = Annotated[
-    str | None, typer.Option(help="Choose how sums over pairs are computed.", metavar="NAME")
+    str | None, typer.Option(help="How sums over pairs are computed.", metavar="NAME")
 ]
 
 
@@ -95,8 +95,8 @@ def fit(
 ) -> None:
     """Fit a model to a table and save it.
 
-    Columns of numbers are learned from; the target is not. The file holds a
-    plain scikit-learn estimator or pipeline: vicinal.load("model.skops").
+    Numeric columns except the target are the features. The file holds a plain
+    scikit-learn estimator or pipeline; load it with vicinal.load("model.skops").
     """
     with speaking.running() as interrupts:
         direct = {

@@ -28,18 +28,18 @@ __all__ = ["REPORT"]
 
 
 _Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="Write the page to this file.")
+    Path, typer.Option("--output", "-o", metavar="FILE", help="File to write the page to.")
 ]
 _Test = Annotated[
     Path | None,
     typer.Option(
         "--test",
         metavar="TEST",
-        help="Judge the model by this table of rows it has not seen. By default it is fitted "
-        "anew to parts of DATA.",
+        help="Table of test rows to evaluate the model on. By default, the model is evaluated by "
+        "cross-validation on DATA.",
     ),
 ]
-_Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Give the page this title.")]
+_Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")]
 
 
 def report(
@@ -56,7 +56,8 @@ def report(
 ) -> None:
     """Write a page about a model and rows.
 
-    It is one HTML file, to be opened in a browser, and fetches nothing.
+    The page is a single HTML file to open in a browser; it loads nothing from the
+    network.
     """
     with speaking.running() as interrupts:
         from vicinal.report import write_report

@@ -33,11 +33,11 @@ _Neighbors = Annotated[
         "-k",
         metavar="K",
         min=1,
-        help="Judge a metric by so many nearest neighbors.",
+        help="Number of nearest neighbors to evaluate a metric with.",
     ),
 ]
 _PerRow = Annotated[
-    bool, typer.Option("--per-row", help="Write a table with the score of every row.")
+    bool, typer.Option("--per-row", help="Write a table with the score of each row.")
 ]
 
 
@@ -59,13 +59,12 @@ def score(
 ) -> None:
     """Tell how well a model does on rows.
 
-    They should not be those that it was fitted to.
+    Use rows that the model was not fitted to.
 
-    For nca it is the share of rows whose class is predicted right. For local it is
-    the mean log-density; with --per-row that of every row, the least likely ones
-    being outliers. For coincidence it is the share of rows whose class most of
-    their nearest neighbors have, each row left out in turn, in the learned metric
-    and without it.
+    For nca, the score is the accuracy. For local, it is the mean log-density; with
+    --per-row, the log-density of each row, where the lowest values are outliers. For
+    coincidence, it is the leave-one-out accuracy of nearest neighbors, in the learned
+    metric and without it.
     """
     with speaking.running():
         _check_usage(per_row, as_json, output, *writing, *keeping)

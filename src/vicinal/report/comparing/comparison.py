@@ -21,37 +21,37 @@ __all__ = ["Comparison"]
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """How well several methods name the classes of rows they have not seen.
+    """Results of `compare`: how well several methods classify held-out rows.
 
-    Printed, it is a table with the verdict below.
+    Printing it shows a table, followed by the verdict.
 
     Attributes
     ----------
     methods : tuple of MethodScores
-        What was measured, one for every method.
+        Results, one entry per method.
     n_rows, n_features, n_classes : int
-        Of what was compared on.
+        Size of the data that were compared on.
     n_components : int
         The small number of dimensions.
     folds : str
         How rows were held out, in words.
     skipped : mapping of str to str
-        Methods that were left out, and why.
+        Methods that were skipped, and why.
     notes : tuple of str
-        What to keep in mind about rows and folds.
+        Remarks on the rows and folds.
     interrupted : bool
-        Whether Ctrl-C ended it before all folds were done.
+        Whether Ctrl-C ended the comparison before all folds were finished.
 
     See Also
     --------
-    vicinal.report.compare : Makes one.
+    vicinal.report.compare : Compare methods.
 
     Notes
     -----
-    The verdict is about `NeighborhoodComponents` with default settings and all dimensions,
-    which is settled before anything is measured; no other learned metric takes its place
-    where it did better by chance. It stands against the best of the baselines on the same
-    rows of the same folds. See `difference` for the interval.
+    The verdict is about `NeighborhoodComponents` with default settings and all dimensions. This is
+    decided before anything is measured: no other learned metric that did better by chance takes its
+    place. It is compared with the best of the baselines on the same rows of the same folds. See
+    `difference` for the interval.
 
     Examples
     --------
@@ -76,32 +76,32 @@ class Comparison:
 
     @cached_property
     def difference(self) -> Difference | None:
-        """NeighborhoodComponents against the best baseline, in accuracy.
+        """Accuracy of NeighborhoodComponents minus that of the best baseline.
 
-        The interval of the difference is Student's, with the standard error over folds
-        corrected for training rows that they share (Nadeau & Bengio, 2003), or that over
-        rows where it is larger; its upper end allows for the choice of the best baseline.
-        None where there is nothing to compare, or one fold only.
+        The interval of the difference is Student's. Its standard error is that over folds,
+        corrected for the training rows that folds share (Nadeau & Bengio, 2003), or that over rows
+        if it is larger; the upper end allows for the choice of the best baseline. None if there is
+        nothing to compare, or only one fold.
         """
         ours, others = self._ours(is_small=False), self._baselines()
         return in_accuracy(ours, others) if ours and others else None
 
     @cached_property
     def difference_small(self) -> Difference | None:
-        """NeighborhoodComponents in few dimensions against baselines in as many or fewer."""
+        """Accuracy minus that of the best baseline, both in at most `n_components` dimensions."""
         ours = self._ours(is_small=True)
         others = [one for one in self._baselines() if one.n_components <= self.n_components]
         return in_accuracy(ours, others) if ours and others else None
 
     @cached_property
     def difference_log_loss(self) -> Difference | None:
-        """NeighborhoodComponents against the baseline of lowest log-loss."""
+        """Log-loss of NeighborhoodComponents compared with the lowest of the baselines."""
         ours, others = self._ours(is_small=False), self._baselines()
         return in_log_loss(ours, others) if ours and others else None
 
     @property
     def headline(self) -> str:
-        """What was compared on."""
+        """The data and folds of the comparison, in one line."""
         return words.headline(self)
 
     @property
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The verdict, what holds in few dimensions, and what about probabilities."""
+        """The verdict, and the findings on few dimensions and on probabilities."""
         found = [self.verdict]
         if self.difference_small is not None:
             found.append(words.about_few_dimensions(self.difference_small, self.n_components))
@@ -126,11 +126,11 @@ class Comparison:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What to keep in mind: notes, methods left out, warnings of fits."""
+        """What to keep in mind: notes, skipped methods, and warnings of fits."""
         return tuple(words.remarks(self))
 
     def records(self) -> list[dict[str, Any]]:
-        """Numbers of every method, a flat dict each.
+        """Results of all methods, one flat dict each.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class Comparison:
         return [_record(one) for one in self.methods]
 
     def differences(self) -> dict[str, dict[str, Any] | None]:
-        """What the findings are about, as numbers.
+        """The differences behind the findings, as numbers.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class Comparison:
         return {name: None if one is None else one.as_dict() for name, one in found.items()}
 
     def to_frame(self) -> "pd.DataFrame":
-        """Numbers of every method as a table of pandas, a row each.
+        """Results of all methods as a pandas DataFrame, one row each.
 
         Returns
         -------
@@ -170,12 +170,12 @@ class Comparison:
         return pd.DataFrame(self.records()).set_index("method")
 
     def plot(self, ax: "Axes | None" = None) -> "ComparisonDisplay":
-        """Draw accuracies with their intervals.
+        """Plot accuracies with their intervals.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------

@@ -17,18 +17,18 @@ BETTER, UNCLEAR, WORSE = "better", "no clear difference", "worse"
 
 @dataclass(frozen=True)
 class Difference:
-    """One method beside the best of some others, on the same rows of the same folds.
+    """A method compared with the best of several others, on the same rows of the same folds.
 
     Attributes
     ----------
     ours, other : MethodScores
         The method, and the best of the others.
     n_others : int
-        How many the other one is the best of.
+        Number of others that the best was chosen from.
     gain : float
-        How much better ours is: in accuracy, or in log-loss, where lower is better.
+        Improvement in accuracy, or in log-loss (where lower is better).
     low, high : float
-        Ends of the 95 % interval of the gain; the upper one allows for the choice of the best.
+        95 % interval of the gain; the upper end allows for the choice of the best.
     """
 
     ours: MethodScores

@@ -33,58 +33,58 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Comparison:
-    """Find out whether learning a metric helps on these rows.
+    """Find out whether learning a metric helps on a data set.
 
-    `NeighborhoodComponents` and `LatentCoincidence`, with default settings, stand beside
-    k nearest neighbors of raw and of standardized features, after PCA and after LDA, LDA
-    itself, and scikit-learn's NCA. All are judged on the same folds by rows that they have
-    not seen: scaling, k and all else is learned from the training rows.
+    `NeighborhoodComponents` and `LatentCoincidence`, with default settings, are compared with k
+    nearest neighbors on raw features, on standardized features, after PCA and after LDA; with LDA
+    itself; and with scikit-learn's NCA. All are evaluated on the same cross-validation folds:
+    scaling, k and everything else is learned from the training rows only.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Numbers; missing values are refused.
+        Features; missing values raise an error.
     y : array-like of shape (n_samples,)
-        Classes.
+        Class labels.
     n_components : int, default=2
-        Number of dimensions to project to, where it is smaller than that of features,
-        besides all of them.
+        Number of dimensions to project to, in addition to all dimensions; used if it is smaller
+        than the number of features.
     cv : int, cross-validation generator or iterable, default=5
-        Number of folds with the same shares of classes, or any way of scikit-learn to
-        split rows.
+        Number of stratified folds, or any scikit-learn way to split rows.
     n_repeats : int, optional
-        How often folds are made anew. None: three times up to 999 rows, twice up to 1999.
+        Number of times to repeat cross-validation with new folds. None: three times up to 999 rows,
+        twice up to 1999, otherwise once.
     methods : sequence of str, optional
-        What to compare, of "raw", "standardized", "pca", "lda", "sklearn-nca",
+        Methods to compare: some of "raw", "standardized", "pca", "lda", "sklearn-nca",
         "coincidence" and "nca". None: all.
     max_samples : int or None, default=2000
-        Of more rows take a sample, in which every class keeps its share. None: all rows.
+        Maximum number of rows; if there are more, a stratified sample is used. None: all rows.
     random_state : int, RandomState instance or None, default=None
-        For the sample, the folds and the models.
+        Seed or generator for the sample, the folds, and the models.
     n_jobs : int, optional
-        Threads of models and of searches for neighbors. Methods are fitted one after the
-        other, so that their times can be compared.
+        Number of threads of models and neighbor searches. Methods are fitted one after the other,
+        so that their times can be compared.
     verbose : int, default=0
-        1: show a line with what is being done and the time left.
+        1: show a line with the current step and the time left.
 
     Returns
     -------
     Comparison
-        After Ctrl-C that of the folds that were done.
+        The results; after Ctrl-C, of the folds that were finished.
 
     See Also
     --------
-    ComparisonDisplay : The picture.
-    NeighborsAccuracyDisplay : Fitted models against the number of neighbors.
+    ComparisonDisplay : Plot of the result.
+    NeighborsAccuracyDisplay : Accuracy of fitted models against the number of neighbors.
 
     Notes
     -----
-    Log-losses are those of `predict_proba`. A probability of 0, as k-NN has for classes
-    without neighbors, counts as 2e-16, as in scikit-learn's `log_loss`.
+    Log-losses use `predict_proba`. A probability of 0, which k-NN assigns to classes without
+    neighbors, counts as 2e-16, as in scikit-learn's `log_loss`.
 
-    scikit-learn's NCA holds arrays with a number for every two rows; where these would take
-    more than half of the machine's memory (or 8 GB) it is left out, which `skipped` says. What
-    cannot be fitted to a fold is left out, too, with its message.
+    scikit-learn's NCA holds arrays with a number for every pair of rows. It is skipped if these
+    would take more than half of the machine's memory (or 8 GB); `skipped` says so. A method that
+    cannot be fitted to a fold is skipped, too, with its message.
 
     Examples
     --------

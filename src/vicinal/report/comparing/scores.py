@@ -66,28 +66,28 @@ class FoldScores:
 
 @dataclass(frozen=True)
 class MethodScores:
-    """How a method did on all folds.
+    """Results of one method on all folds.
 
     Attributes
     ----------
     label : str
-        What the method is called.
+        Name of the method, for display.
     name : str
-        By which name it was chosen.
+        Name that selects the method.
     role : {"baseline", "peer", "vicinal"}
-        Something simple, a metric learned by others, or one learned by this library.
+        A simple method, a metric learned by another library, or one learned by vicinal.
     is_small : bool
-        Whether it was confined to few dimensions.
+        Whether the method was limited to few dimensions.
     n_components : int
-        Dimensions of the space that it works in: the largest number of any fold.
+        Number of dimensions the method works in, the largest over the folds.
     fold_accuracies, fold_log_losses, fold_seconds : ndarray of shape (n_folds,)
-        Share of rows named right, mean -log probability of their own class, time of the fit.
+        Accuracy, log-loss, and fit time on each fold.
     row_accuracies, row_log_losses : ndarray of shape (n_rows,)
-        Means over the folds in which a row was judged; NaN for those that never were.
+        Mean for each row over the folds in which it was held out; NaN if it never was.
     test_ratio : float
-        Rows to judge by over rows to learn from.
+        Number of test rows divided by the number of training rows.
     warnings : tuple of str
-        What the fits warned of, with the number of folds.
+        Warnings of the fits, with the number of folds.
     """
 
     label: str
@@ -144,7 +144,7 @@ class MethodScores:
 
     @property
     def accuracy_interval(self) -> tuple[float, float]:
-        """Where the accuracy lies with a probability of 95 %."""
+        """95 % interval of the accuracy."""
         n_judged = int(np.isfinite(self.row_accuracies).sum())
         return share_interval(self.fold_accuracies, self.test_ratio, n_judged)
 

@@ -27,38 +27,43 @@ __all__ = ["NeighborsAccuracyDisplay"]
 class NeighborsAccuracyDisplay(BaseDisplay):
     """Accuracy of k nearest neighbors against k, for raw and learned metrics.
 
-    Bands are one standard error of a share to either side.
+    Bands show one standard error in each direction.
 
     Parameters
     ----------
     accuracies : mapping of str to array-like of shape (n_ks,)
-        For each metric the share of points named right by k neighbors.
+        For each metric, the accuracy of k nearest neighbors.
     n_neighbors : array-like of int, shape (n_ks,)
-        The numbers k.
+        The numbers of neighbors k.
     n_scored : int
-        How many points were named.
+        Number of points that were classified.
     title : str, optional
+        Title of the plot.
     note : str, optional
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     lines_ : dict of str to matplotlib Line2D
+        Accuracies.
     bands_ : dict of str to matplotlib PolyCollection
+        Standard errors.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Notes
     -----
-    The class with most votes wins; of several with as many, the first in sorted
-    order, as in scikit-learn's KNeighborsClassifier.
+    The class with the most votes is predicted; in case of ties the first class in sorted order, as
+    in scikit-learn's KNeighborsClassifier.
 
-    Leave-one-out accuracy of rows whose labels the metric has learned from is
-    better than that of new ones: give test rows where there are any.
+    Leave-one-out accuracy on rows that the metric was trained on is optimistic: pass a test set if
+    there is one.
 
-    Of more than 5000 points a sample is named, by neighbors among all.
+    With more than 5000 points, a sample of them is classified, by neighbors among all points.
 
     Examples
     --------
@@ -102,25 +107,29 @@ class NeighborsAccuracyDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "NeighborsAccuracyDisplay":
-        """Plot the accuracy of neighbors under a fitted model, beside simple metrics.
+        """Plot the accuracy of nearest neighbors under a fitted model and simple metrics.
 
         Parameters
         ----------
         estimator : fitted transformer or pipeline
+            Fitted model.
         X : array-like of shape (n_samples, n_features)
-            Points among which neighbors are.
+            Points among which neighbors are searched for.
         y : array-like of shape (n_samples,)
+            Class labels.
         X_test : array-like of shape (n_test, n_features), optional
-            Points to name. None: each row of X, by the others.
+            Points to classify. None: each row of X, by the other rows.
         y_test : array-like of shape (n_test,), optional
+            Class labels of `X_test`.
         baselines : sequence of {"raw", "standardized", "pca"}, default=("raw",)
-            Features as they are, divided by their standard deviations, or as many
+            Metrics to compare with: features as they are, standardized features, or as many
             principal components of these as the model has outputs.
         max_neighbors : int, default=31
-            The largest k.
+            Largest number of neighbors k.
         title : str, optional
+            Title of the plot.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -159,23 +168,26 @@ class NeighborsAccuracyDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "NeighborsAccuracyDisplay":
-        """Plot the accuracy of neighbors under several fitted models.
+        """Plot the accuracy of nearest neighbors under several fitted models.
 
         Parameters
         ----------
         estimators : mapping of str to fitted transformer, pipeline or None
-            None: the features as they are.
+            Fitted models by name. None: the features as they are.
         X : array-like of shape (n_samples, n_features)
-            Points among which neighbors are.
+            Points among which neighbors are searched for.
         y : array-like of shape (n_samples,)
+            Class labels.
         X_test : array-like of shape (n_test, n_features), optional
-            Points to name. None: each row of X, by the others.
+            Points to classify. None: each row of X, by the other rows.
         y_test : array-like of shape (n_test,), optional
+            Class labels of `X_test`.
         max_neighbors : int, default=31
-            The largest k.
+            Largest number of neighbors k.
         title : str, optional
+            Title of the plot.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -205,21 +217,24 @@ class NeighborsAccuracyDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "NeighborsAccuracyDisplay":
-        """Plot the accuracy of neighbors among points that have been projected already.
+        """Plot the accuracy of nearest neighbors among transformed points.
 
         Parameters
         ----------
         embeddings : mapping of str to array-like of shape (n_samples, n_components)
-            Points as several metrics see them.
+            The points, as transformed by each model.
         y : array-like of shape (n_samples,)
+            Class labels.
         test_embeddings : mapping of str to array-like of shape (n_test, n_components), optional
-            Points to name. None: each point, by the others.
+            Points to classify. None: each point, by the other points.
         y_test : array-like of shape (n_test,), optional
+            Class labels of the points to classify.
         max_neighbors : int, default=31
-            The largest k.
+            Largest number of neighbors k.
         title : str, optional
+            Title of the plot.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -231,17 +246,17 @@ class NeighborsAccuracyDisplay(BaseDisplay):
         return cls(found, ks, n_scored, title=title, note=note).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "NeighborsAccuracyDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         NeighborsAccuracyDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         ks = np.asarray(self.n_neighbors)
         check_count("n_scored", self.n_scored, 1)

@@ -24,40 +24,45 @@ __all__ = ["ComparisonDisplay"]
 
 
 class ComparisonDisplay(BaseDisplay):
-    """Accuracies of methods on the same folds, with intervals: a line for each.
+    """Accuracies of methods on the same folds, with confidence intervals, one line each.
 
     Parameters
     ----------
     fold_accuracies : mapping of str to array-like of shape (n_folds,)
-        For each method the share of rows named right in each fold.
+        Accuracy of each method in each fold.
     intervals : mapping of str to pair of float
-        Where the mean over folds lies with a probability of 95 %.
+        95 % interval of the mean over folds.
     highlighted : sequence of str, default=()
-        Methods in color.
+        Methods to show in color.
     reference : str, optional
-        The method to whose accuracy a line is drawn through all others.
+        Method whose accuracy is drawn as a line across all methods.
     title : str, optional
+        Title of the plot.
     note : str, optional
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     points_ : dict of str to matplotlib Line2D
         Means over folds.
     intervals_ : dict of str to matplotlib Line2D
+        Intervals of the means.
     folds_ : dict of str to matplotlib PathCollection
         Single folds.
     text_ : list of matplotlib Text
-        Means in percent, right of the picture.
+        Means in percent, to the right of the plot.
     reference_ : matplotlib Line2D or None
+        Line of the reference.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
-    vicinal.report.compare : Measures them.
+    vicinal.report.compare : Compute the accuracies.
 
     Examples
     --------
@@ -100,15 +105,16 @@ class ComparisonDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ComparisonDisplay":
-        """Plot what `vicinal.report.compare` found.
+        """Plot the result of `vicinal.report.compare`.
 
         Parameters
         ----------
         comparison : Comparison
+            Result to plot.
         title : str, optional
-            None: the verdict, up to its numbers.
+            Title of the plot. None: the verdict, up to its numbers.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -137,17 +143,17 @@ class ComparisonDisplay(BaseDisplay):
         ).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ComparisonDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         ComparisonDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         shares = {name: _shares(name, values) for name, values in self.fold_accuracies.items()}
         if not shares:

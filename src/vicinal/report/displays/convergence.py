@@ -32,38 +32,40 @@ _DASHED = (0, (4, 2))
 
 
 class ConvergenceDisplay(BaseDisplay):
-    """Objective and validation score after every update of one fit or several.
+    """Objective and validation score after each update, for one or several fits.
 
-    The update that was kept is marked. Objectives of different models have
-    different meanings; those of one model with different parameters can be
-    compared.
+    The update that was kept is marked. Objectives of different models have different meanings;
+    those of one model with different parameters can be compared.
 
     Parameters
     ----------
     histories : mapping of str to mapping
-        For every fit its `history_`: "objective", and where known "time" and
-        "validation", arrays of the same length.
+        The `history_` of each fit: "objective" and, if available, "time" and "validation", arrays
+        of the same length.
     kept : mapping of str to int, optional
-        For every fit the number of the update that was kept.
+        For each fit, the number of the update that was kept.
     title : str, optional
+        Title of the plot.
     validation_apart : bool, default=False
-        Whether the validation score is another kind of number than the objective
-        and gets an axis of its own, to the right.
+        Whether the validation score is not comparable with the objective, and gets its own axis on
+        the right.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     lines_ : dict of str to matplotlib Line2D
         Objectives.
     validation_lines_ : dict of str to matplotlib Line2D
-        Validation scores, of fits that have them.
+        Validation scores, for fits that have them.
     validation_ax_ : matplotlib Axes
-        Where these are; `ax_`, unless they are apart.
+        Axes of the validation scores; `ax_`, unless they have their own.
     kept_ : dict of str to matplotlib Line2D
-        Marks of the updates that were kept.
+        Markers of the updates that were kept.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Examples
     --------
@@ -102,17 +104,18 @@ class ConvergenceDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ConvergenceDisplay":
-        """Plot how the fit of a model went.
+        """Plot the convergence of a fitted model.
 
         Parameters
         ----------
         estimator : fitted model with `history_`, or a pipeline that ends in one
+            Fitted model.
         against : {"update", "time"}, default="update"
-            What runs along the horizontal axis.
+            Quantity on the horizontal axis.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -142,17 +145,18 @@ class ConvergenceDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ConvergenceDisplay":
-        """Plot how the fits of several models went.
+        """Plot the convergence of several fitted models.
 
         Parameters
         ----------
         estimators : mapping of str to fitted model, or sequence of fitted models
-            A sequence is named by the models' classes.
+            Fitted models. Models in a sequence are named by their classes.
         against : {"update", "time"}, default="update"
-            What runs along the horizontal axis.
+            Quantity on the horizontal axis.
         title : str, optional
+            Title of the plot.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -172,19 +176,19 @@ class ConvergenceDisplay(BaseDisplay):
         return display.plot(ax=ax, against=against)
 
     def plot(self, ax: "Axes | None" = None, *, against: str = "update") -> "ConvergenceDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         against : {"update", "time"}, default="update"
-            What runs along the horizontal axis.
+            Quantity on the horizontal axis.
 
         Returns
         -------
         ConvergenceDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         check_choice("against", against, ("update", "time"))
         if not self.histories:

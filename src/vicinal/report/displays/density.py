@@ -43,61 +43,65 @@ __all__ = ["DensityDisplay"]
 
 
 class DensityDisplay(BaseDisplay):
-    """Points colored by log-density, lines of equal density, and outliers.
+    """Points colored by log-density, with contour lines and outliers.
 
-    The points of lowest density are ringed and named by their row. Lines are
-    those of the density in the plane that is shown, its marginal; colors are
-    those of the whole model.
+    The points of lowest density are ringed and labeled with their row numbers. Contour lines show
+    the marginal density in the plane of the plot; colors show the density of the whole model.
 
     Parameters
     ----------
     points : array-like of shape (n_samples, 1) or (n_samples, 2)
         Points in the plane, or on a line.
     log_density : array-like of shape (n_samples,)
-        Of each point, under the whole model; or another score that is low for
-        outliers.
+        Log-density of each point under the whole model, or another score that is low for outliers.
     rows : array-like of int, shape (n_samples,), optional
-        What the points are called. None: their positions.
+        Row numbers to label points with. None: their positions.
     grid : tuple of one or two ndarray, optional
-        Places along each axis at which the density in the plane is known.
+        Places along each axis at which the density in the plane is given.
     grid_log_density : ndarray of shape (len(grid[0]),) or (len(grid[0]), len(grid[1])), optional
-        Logarithm of the density there. None: no lines.
+        Log-density at these places. None: no contour lines.
     axis_names : sequence of str, optional
-        None: axes have no unit, and the same one.
+        Names of the axes. None: no ticks, and the same unit on both axes.
     value_name : str, default="log-density"
+        Name of the color scale.
     title : str, optional
+        Title of the plot.
     notes : sequence of str, default=()
-        To be said below the picture.
+        Notes to show below the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     points_ : matplotlib PathCollection
+        The points.
     colorbar_ : matplotlib Colorbar
+        Color bar of the log-density.
     contours_ : matplotlib ContourSet or None
-        Lines of equal density in the plane.
+        Contour lines of the density in the plane.
     line_ : matplotlib Line2D or None
         The density on a line.
     outliers_ : matplotlib PathCollection
-        The rings.
+        Rings around the outliers.
     names_ : list of matplotlib Annotation
-        Rows of the outliers.
+        Row numbers of the outliers.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
-    vicinal.LocalComponents : The density this is made for.
+    vicinal.LocalComponents : The density that this display is made for.
 
     Notes
     -----
-    Every marginal of a `LocalComponents`, with a Gaussian part or local covariances
-    too, is a mixture of Gaussians around its projected points: lines are exact but
-    for an error of 0.1 % and the steps of the grid.
+    Each marginal of a `LocalComponents`, also with a Gaussian part or local covariances, is a
+    mixture of Gaussians around the projected points: contour lines are exact up to an error of
+    0.1 % and the resolution of the grid.
 
-    Of more than 20 000 points a sample is scored and drawn, a smaller one beside
-    more than 200 000 kernels.
+    With more than 20 000 points, a sample is scored and drawn; a smaller one with more than 200 000
+    kernels.
 
     Examples
     --------
@@ -155,29 +159,31 @@ class DensityDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "DensityDisplay":
-        """Plot the density of a fitted model at points.
+        """Plot the density of a fitted model.
 
         Parameters
         ----------
         estimator : fitted model with `score_samples`, or a pipeline that ends in one
-            Lines are drawn for `LocalComponents`, and for others of two features.
+            Fitted model. Contour lines are drawn for `LocalComponents`, and for other models with
+            two features.
         X : array-like of shape (n_samples, n_features)
-            Points to color; not necessarily those learned from.
+            Points to color; not necessarily the training set.
         features : two names or positions of features, optional
-            The plane to show. None: both, of two; of more, the plane in which the
-            points spread widest beside the kernels of a `LocalComponents`, or that
-            of largest variance for other models.
+            Plane to show. None: both features if there are two; otherwise the plane in which the
+            points spread most relative to the kernels of a `LocalComponents`, or for other models
+            the plane of largest variance.
         feature_names : sequence of str, optional
-            None: those that the model has seen in training.
+            Names of the features. None: those seen during `fit`.
         n_outliers : int, default=5
+            Number of points of lowest density to mark.
         grid_size : int, default=80
-            Places along each axis at which the density is evaluated.
+            Number of places along each axis at which the density is evaluated.
         rows : array-like of int, shape (n_samples,), optional
-            What the points are called. None: their positions.
+            Row numbers to label points with. None: their positions.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -232,20 +238,24 @@ class DensityDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "DensityDisplay":
-        """Plot points by a score that is known already; the lower, the more of an outlier.
+        """Plot points by a given score; the lower the score, the more of an outlier.
 
         Parameters
         ----------
         points : array-like of shape (n_samples, n_coordinates)
-            Of more than two coordinates the plane of largest variance is shown.
+            Points to draw. With more than two coordinates, the plane of largest variance is shown.
         log_density : array-like of shape (n_samples,)
+            Score of each point.
         n_outliers : int, default=5
+            Number of points of lowest density to mark.
         axis_names : sequence of str, optional
-            None: axes have no unit, and the same one.
+            Names of the axes. None: no ticks, and the same unit on both axes.
         value_name : str, default="log-density"
+            Name of the color scale.
         title : str, optional
+            Title of the plot.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -265,19 +275,19 @@ class DensityDisplay(BaseDisplay):
         return display.plot(ax=ax, n_outliers=n_outliers)
 
     def plot(self, ax: "Axes | None" = None, *, n_outliers: int = 5) -> "DensityDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         n_outliers : int, default=5
-            Points of lowest density to ring and to name.
+            Number of points of lowest density to mark with a ring and their row number.
 
         Returns
         -------
         DensityDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         points, values, rows = self._checked()
         check_count("n_outliers", n_outliers, 0)

@@ -34,28 +34,36 @@ class LocalEllipsesDisplay(BaseDisplay):
     Parameters
     ----------
     points : array-like of shape (n_samples, 2)
+        Points to draw.
     centers : array-like of shape (n_ellipses, 2)
+        Centers of the ellipses.
     covariances : array-like of shape (n_ellipses, 2, 2)
+        Covariances of the Gaussians.
     labels : array-like of shape (n_samples,), optional
-        Class of each point. None: all points have one color.
+        Class label of each point. None: all points have the same color.
     class_names : sequence of str, optional
-        Names in the order of the sorted classes.
+        Names of the classes, in sorted order of the labels.
     axis_names : sequence of str, optional
-        None: axes have no unit.
+        Names of the axes. None: no ticks, and the same unit on both axes.
     title : str, optional
+        Title of the plot.
     notes : sequence of str, default=()
-        To be said below the picture.
+        Notes to show below the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     points_ : list of matplotlib PathCollection
+        The points.
     ellipses_ : matplotlib EllipseCollection
+        The ellipses.
     names_ : list of matplotlib Annotation
         Names of the classes.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -117,27 +125,27 @@ class LocalEllipsesDisplay(BaseDisplay):
         Parameters
         ----------
         estimator : fitted `DivergenceNeighbors`, `DivergenceEmbedding` or `LocalComponents`
-            Or a pipeline that ends in one. Ellipses are those around points it has
-            learned from.
+            Fitted model, or a pipeline that ends in one. Ellipses are drawn around training points.
         X : array-like of shape (n_samples, n_features)
             Points to draw.
         y : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         features : two names or positions of features, optional
-            The plane to show. None: both, of two; of more, the plane in which the
-            points spread widest, for `LocalComponents` beside its kernels.
+            Plane to show. None: both features if there are two; otherwise the plane in which the
+            points spread most, for `LocalComponents` relative to its kernels.
         feature_names : sequence of str, optional
-            None: those that the model has seen in training.
+            Names of the features. None: those seen during `fit`.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         n_ellipses : int, default=40
-            At most; they are spread over the picture, and fewer where they are large.
+            Maximum number of ellipses. They are spread over the plot, and there are fewer if they
+            are large.
         n_std : float, default=1.0
             Half axes of the ellipses, in standard deviations.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -180,19 +188,19 @@ class LocalEllipsesDisplay(BaseDisplay):
         return display.plot(ax=ax, n_std=n_std)
 
     def plot(self, ax: "Axes | None" = None, *, n_std: float = 1.0) -> "LocalEllipsesDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         n_std : float, default=1.0
             Half axes of the ellipses, in standard deviations.
 
         Returns
         -------
         LocalEllipsesDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         check_nonnegative("n_std", n_std)
         points = check_array(self.points, dtype=np.float64, input_name="points")

@@ -31,44 +31,48 @@ _MAX_VECTOR_EDGES = 2_000  # above, they become pixels inside a PDF or SVG too
 
 
 class NeighborhoodGraphDisplay(BaseDisplay):
-    """Edges between neighbors; those between different classes stand out.
+    """Edges between neighbors, with edges between different classes highlighted.
 
     Parameters
     ----------
     embedding : array-like of shape (n_samples, n_components)
-        Where the points are. Of more than two components the plane of largest
-        variance is shown; one component is shown as a strip per class.
+        Coordinates of the points. With more than two components, the plane of largest variance is
+        shown; one component is shown as one strip per class.
     graph : sparse matrix or array of shape (n_samples, n_samples)
-        An edge for each entry that is stored, or is not 0 in an array; both
-        directions count as one, and the diagonal does not.
+        Edges: each entry that is stored, or in an array each nonzero entry; both directions count
+        as one edge, and the diagonal is ignored.
     labels : array-like of shape (n_samples,), optional
-        Class of each point.
+        Class label of each point.
     class_names : sequence of str, optional
-        Names in the order of the sorted classes.
+        Names of the classes, in sorted order of the labels.
     title : str, optional
+        Title of the plot.
     note : str, optional
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     points_ : list of matplotlib PathCollection
+        The points.
     edges_ : matplotlib LineCollection
-        Edges within classes, or all where there are no labels.
+        Edges within classes; all edges if there are no labels.
     crossing_edges_ : matplotlib LineCollection or None
         Edges between different classes.
     crossing_share_ : float or None
-        Their share among all edges.
+        Share of these edges among all edges.
     names_ : list of matplotlib Annotation
         Names of the classes.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Notes
     -----
-    Of more than 20 000 edges those of a sample of points are drawn. The share of
-    edges between classes is that of all edges.
+    If there are more than 20 000 edges, those of a sample of the points are drawn. The share of
+    edges between classes is still that of all edges.
 
     Examples
     --------
@@ -121,23 +125,23 @@ class NeighborhoodGraphDisplay(BaseDisplay):
         Parameters
         ----------
         estimator : fitted transformer or pipeline
-            Neighbors are those in its output, or in the graph of a
-            `DivergenceNeighbors` or `DivergenceEmbedding`, which must have been
-            fitted to X.
+            Fitted model. Neighbors are those in its output, or in the graph of a
+            `DivergenceNeighbors` or `DivergenceEmbedding`, which must have been fitted to X.
         X : array-like of shape (n_samples, n_features)
+            Points to draw.
         y : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         n_neighbors : int, optional
-            Nearest neighbors of every point. None: 5, or all in a sparse graph.
+            Number of nearest neighbors of each point. None: 5, or all in a sparse graph.
         embedding : array-like of shape (n_samples, n_components), optional
-            Where to draw the points. None: the model's output; for
-            `DivergenceNeighbors` X itself.
+            Where to draw the points. None: at the output of the model; for `DivergenceNeighbors` at
+            X itself.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -178,19 +182,22 @@ class NeighborhoodGraphDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "NeighborhoodGraphDisplay":
-        """Plot a graph that has been made already, such as `DivergenceNeighbors` returns.
+        """Plot an existing graph, such as one returned by `DivergenceNeighbors`.
 
         Parameters
         ----------
         embedding : array-like of shape (n_samples, n_components)
+            Coordinates of the points.
         graph : sparse matrix or array of shape (n_samples, n_samples)
+            Edges between the points.
         labels : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         title : str, optional
+            Title of the plot.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -200,17 +207,17 @@ class NeighborhoodGraphDisplay(BaseDisplay):
         return cls(embedding, graph, labels, class_names, title=title).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "NeighborhoodGraphDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         NeighborhoodGraphDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         embedding = check_array(self.embedding, dtype=np.float64, input_name="embedding")
         classes = Classes.of(self.labels, self.class_names, len(embedding))

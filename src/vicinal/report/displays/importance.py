@@ -28,41 +28,44 @@ _DIAGONAL = "M_jj, share of the trace (scales of features not counted)"
 
 
 class FeatureImportanceDisplay(BaseDisplay):
-    """Bars that say how much each feature counts in a learned distance.
+    """Bar chart of how much each feature counts in a learned distance.
 
-    The importance of feature j is M_jj times its variance: half the mean squared
-    distance between two points of the data that differ in this feature only.
+    The importance of feature j is M_jj times its variance: half the mean squared distance between
+    two points of the data that differ only in this feature.
 
     Parameters
     ----------
     importances : array-like of shape (n_features,)
-        Not negative; shown as shares of their sum.
+        Importances, not negative; shown as shares of their sum.
     feature_names : sequence of str, optional
-        None: x0, x1, ...
+        Names of the features. None: x0, x1, ...
     title : str, optional
+        Title of the plot.
     value_name : str, optional
-        Below the axis: what is shared out.
+        Label of the axis: what the shares are shares of.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     bars_ : matplotlib BarContainer
-        The most important feature first, above.
+        The bars, the most important feature first, at the top.
     text_ : list of matplotlib Text
         Shares in percent, at the ends of the bars.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
-    MetricDisplay : All of M.
+    MetricDisplay : The whole matrix M.
 
     Notes
     -----
-    Where features vary together the distances between points hold products of
-    theirs, too, with either sign: these are not shared out. What two features that
-    say the same thing have in common may be given to either of them by the fit.
+    If features vary together, distances between points also contain products of features, of either
+    sign: these are not attributed to features. If two features carry the same information, the fit
+    may use either of them for it.
 
     Examples
     --------
@@ -101,23 +104,23 @@ class FeatureImportanceDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "FeatureImportanceDisplay":
-        """Plot the importance of features under the metric of a fitted model.
+        """Plot the importance of features in the metric of a fitted model.
 
         Parameters
         ----------
         estimator : fitted model with `components_`, or a pipeline that ends in one
-            Features are those that reach the model.
+            Fitted model. In a pipeline, features are those that reach the model.
         X : array-like of shape (n_samples, n_features), optional
-            Data whose variances count. None: importances are the diagonal of M
-            alone, which depends on the features' units.
+            Data to take the variances from. None: importances are the diagonal of M alone, which
+            depends on the units of the features.
         feature_names : sequence of str, optional
-            None: those that the model has seen in training.
+            Names of the features. None: those seen during `fit`.
         max_features : int, default=20
-            Bars to draw at most.
+            Maximum number of bars.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -149,20 +152,19 @@ class FeatureImportanceDisplay(BaseDisplay):
     def plot(
         self, ax: "Axes | None" = None, *, max_features: int = 20
     ) -> "FeatureImportanceDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         max_features : int, default=20
-            Bars to draw at most; what the other features have together is said
-            below.
+            Maximum number of bars; the total of the other features is given below.
 
         Returns
         -------
         FeatureImportanceDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         check_count("max_features", max_features, 1)
         shares = _shares(self.importances)

@@ -31,34 +31,38 @@ MAX_VALUES = 8  # features up to which the numbers themselves can be read in the
 class MetricDisplay(BaseDisplay):
     """Heat map of the Mahalanobis matrix M of a learned distance √((x - x')ᵀ M (x - x')).
 
-    An entry of the diagonal says how much a difference in one feature counts,
-    one beside it how differences in two features count together: positive where
-    they add up, negative where they cancel.
+    A diagonal entry shows how much a difference in one feature counts; an off-diagonal entry, how
+    differences in two features count together: positive if they add up, negative if they cancel.
 
     Parameters
     ----------
     matrix : array-like of shape (n_features, n_features)
-        Symmetric.
+        Symmetric matrix M.
     feature_names : sequence of str, optional
-        None: x0, x1, ...
+        Names of the features. None: x0, x1, ...
     title : str, optional
+        Title of the plot.
     value_name : str, default="M"
-        What the entries are, beside the color bar.
+        Label of the color bar: what the entries are.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     im_ : matplotlib AxesImage
+        The heat map.
     colorbar_ : matplotlib Colorbar
+        The color bar.
     text_ : list of matplotlib Text
-        The numbers in the cells, of up to 8 features.
+        Numbers in the cells, for up to 8 features.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
-    FeatureImportanceDisplay : The diagonal, as bars.
+    FeatureImportanceDisplay : The diagonal as a bar chart.
 
     Examples
     --------
@@ -104,22 +108,22 @@ class MetricDisplay(BaseDisplay):
         Parameters
         ----------
         estimator : fitted model with `components_`, or a pipeline that ends in one
-            Features are those that reach the model.
+            Fitted model. In a pipeline, features are those that reach the model.
         X : array-like of shape (n_samples, n_features), optional
-            Show the metric for features measured in their standard deviations in
-            X, which makes features of different units comparable.
+            Show the metric for features measured in their standard deviations in X, which makes
+            features with different units comparable.
         feature_names : sequence of str, optional
-            None: those that the model has seen in training.
+            Names of the features. None: those seen during `fit`.
         normalize : bool, default=False
-            Divide each entry by the roots of the diagonal entries in its row and
-            column: 1 where two features do the same to distances, 0 where they
-            have nothing to do with each other, -1 where they cancel.
+            Divide each entry by the square roots of the diagonal entries in its row and column: 1
+            if two features have the same effect on distances, 0 if they have nothing to do with
+            each other, -1 if they cancel.
         max_features : int, default=30
-            Of more features, those with the largest entries on the diagonal.
+            Maximum number of features; those with the largest diagonal entries are shown.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -160,22 +164,22 @@ class MetricDisplay(BaseDisplay):
         max_features: int = 30,
         order_by: ArrayLike | None = None,
     ) -> "MetricDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         max_features : int, default=30
-            Features to show at most.
+            Maximum number of features to show.
         order_by : array-like of shape (n_features,), optional
-            Of more features those are shown for which this is largest. None: the
+            If there are more features, those with the largest values here are shown. None: the
             diagonal.
 
         Returns
         -------
         MetricDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         matrix = _checked(self.matrix)
         names = [shortened(name, 16) for name in check_names(self.feature_names, len(matrix))]

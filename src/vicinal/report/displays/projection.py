@@ -27,37 +27,37 @@ __all__ = ["ProjectionDisplay", "in_the_plane"]
 
 
 class ProjectionDisplay(BaseDisplay):
-    """Picture of points projected to the plane, colored and named by class.
+    """Scatter plot of projected points, colored and labeled by class.
 
-    Classes are named amid their points rather than in a legend. Both axes have
-    the same unit, since distances are what a projection is about.
+    Class names are placed among their points rather than in a legend. Both axes have the same unit,
+    because a projection is about distances.
 
     Parameters
     ----------
     embedding : array-like of shape (n_samples, n_components)
-        Projected points. Of more than two components the plane of largest
-        variance is shown; one component is shown as a strip per class.
+        Projected points. With more than two components, the plane of largest variance is shown; one
+        component is shown as one strip per class.
     labels : array-like of shape (n_samples,), optional
-        Class of each point. None: all points have one color.
+        Class label of each point. None: all points have the same color.
     class_names : sequence of str, optional
-        Names in the order of the sorted classes. None: the labels themselves.
+        Names of the classes, in sorted order of the labels. None: the labels themselves.
     title : str, optional
-        Title of the picture.
+        Title of the plot.
     queries : array-like of shape (n_queries, n_components), optional
-        Further points, each marked by a star in a ring.
+        Additional points, each marked by a star in a ring.
     query_names : sequence of str, optional
-        None: "query", or numbers from 1 where there are several.
+        Names of the queries. None: "query", or numbers from 1 if there are several.
     query_neighbors : array-like of int, shape (n_queries, k), optional
-        Rows of `embedding` that lines lead to from each query.
+        Rows of `embedding` to connect each query to by lines.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What `plot` drew on.
+        Axes with the plot.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        Figure that contains the axes.
     points_ : list of matplotlib PathCollection
-        The points, one collection for each shape of mark.
+        The points, one collection for each marker.
     names_ : list of matplotlib Annotation
         Names of classes and of queries.
     queries_ : matplotlib PathCollection or None
@@ -65,7 +65,7 @@ class ProjectionDisplay(BaseDisplay):
     lines_ : matplotlib LineCollection or None
         Lines from queries to their neighbors.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
@@ -74,11 +74,11 @@ class ProjectionDisplay(BaseDisplay):
 
     Notes
     -----
-    Of more than 20 000 points a sample is drawn, always the same one, in which
-    every class keeps its share and, of not too many, at least one point; of more
-    than 40 classes the 40 largest are named, and the others are gray; a few points
-    so far away that they would crowd all others into a corner lie outside the
-    frame. Each is said below the picture.
+    With more than 20 000 points, a sample is drawn, always the same one, in which every class keeps
+    its share and, unless there are too many classes, has at least one point. With more than 40
+    classes, the 40 largest are labeled, and the others are gray. A few points so far away that they
+    would crowd all others into a corner lie outside the frame. A note below the plot tells about
+    each of these.
 
     Examples
     --------
@@ -139,20 +139,23 @@ class ProjectionDisplay(BaseDisplay):
         Parameters
         ----------
         estimator : fitted transformer or pipeline
+            Fitted model.
         X : array-like of shape (n_samples, n_features)
+            Points to project.
         y : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         queries : array-like of shape (n_queries, n_features), optional
-            Further points to project and to mark.
+            Additional points to project and mark.
         query_names : sequence of str, optional
+            Names of the queries.
         n_neighbors : int, default=0
-            Draw lines from each query to so many of its nearest points.
+            Number of nearest points to connect each query to by lines.
 
         Returns
         -------
@@ -197,24 +200,26 @@ class ProjectionDisplay(BaseDisplay):
         query_names: Sequence[str] | None = None,
         n_neighbors: int = 0,
     ) -> "ProjectionDisplay":
-        """Plot points that have been projected already.
+        """Plot points that are already projected.
 
         Parameters
         ----------
         embedding : array-like of shape (n_samples, n_components)
+            Projected points.
         labels : array-like of shape (n_samples,), optional
-            Class of each point.
+            Class label of each point.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
         class_names : sequence of str, optional
-            Names in the order of the sorted classes.
+            Names of the classes, in sorted order of the labels.
         title : str, optional
+            Title of the plot.
         queries : array-like of shape (n_queries, n_components), optional
-            Further points to mark.
+            Additional points to mark.
         query_names : sequence of str, optional
+            Names of the queries.
         n_neighbors : int, default=0
-            Draw lines from each query to so many of its nearest points, in all
-            components.
+            Number of nearest points, in all components, to connect each query to by lines.
 
         Returns
         -------
@@ -243,17 +248,17 @@ class ProjectionDisplay(BaseDisplay):
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ProjectionDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         ProjectionDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         ax = self._begin(ax)
         embedding = check_array(self.embedding, dtype=np.float64, input_name="embedding")

@@ -27,35 +27,39 @@ _WHAT = {
 
 
 class RegularizationDisplay(BaseDisplay):
-    """How well maps of every penalty predict points held back, against their size.
+    """Held-out score of the map for each penalty, against the scale of the map.
 
-    The larger a map is made, the fewer neighbors decide: to the left all points have
-    a say, to the right the nearest. The map and the size that were chosen are marked;
-    bars are standard errors. Where lines lie within each other's bars, what was chosen
-    is a matter of likelihood, or of taste.
+    The larger the scale of a map, the fewer neighbors decide: on the left all points count, on the
+    right the nearest. The chosen map and scale are marked; bars are standard errors. If lines lie
+    within each other's bars, the choice depends on the likelihood, or on taste.
 
     Parameters
     ----------
     scales : array-like of shape (S,)
-        Factors by which every map was made larger or smaller.
+        Factors by which each map was made larger or smaller.
     scores : mapping of str to array-like of shape (S,)
-        For every map its score at these sizes.
+        For each map, its score at these scales.
     errors : mapping of str to array-like of shape (S,), optional
-        Standard errors of these.
+        Standard errors of the scores.
     chosen : tuple of str and int, optional
-        Name of a map, and the position of a size.
+        Name of the chosen map, and position of the chosen scale.
     score_name : str, default="score"
+        Label of the score axis.
     title : str, optional
+        Title of the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     lines_ : dict of str to matplotlib Line2D
+        Scores of each map.
     chosen_ : matplotlib Line2D or None
-        The mark.
+        Marker of the choice.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Examples
     --------
@@ -97,16 +101,18 @@ class RegularizationDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "RegularizationDisplay":
-        """Plot what a model tried before it was fitted.
+        """Plot the cross-validation results of a fitted model.
 
         Parameters
         ----------
         estimator : fitted model with `path_`, or a pipeline that ends in one
+            Fitted model.
         score : {"accuracy", "log_likelihood"}, default="accuracy"
+            Score to plot.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -142,17 +148,17 @@ class RegularizationDisplay(BaseDisplay):
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "RegularizationDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         RegularizationDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         scales, scores = self._checked()
         ax = self._begin(ax)

@@ -27,42 +27,46 @@ _HISTOGRAM_BINS = 40
 
 
 class ReliabilityDisplay(BaseDisplay):
-    """Shares observed against probabilities predicted, in bins of equal count.
+    """Calibration curve: observed frequencies against predicted probabilities.
 
-    Points on the diagonal mean that what is said to happen with a probability of
-    30 % does happen in 30 % of the cases.
+    Bins have equal counts. Points on the diagonal mean that events predicted with a probability of
+    30 % do happen in 30 % of the cases.
 
     Parameters
     ----------
     prob_true : array-like of shape (n_bins,)
-        Share of cases in each bin in which it happened.
+        Observed frequency in each bin.
     prob_pred : array-like of shape (n_bins,)
-        Mean probability predicted there.
+        Mean predicted probability in each bin.
     counts : array-like of int, shape (n_bins,)
-        Number of cases.
+        Number of cases in each bin.
     y_prob : array-like of shape (n_samples,), optional
         All predicted probabilities, for a histogram.
     brier_score : float, optional
-        Mean squared difference of prediction and outcome.
+        Mean squared difference between prediction and outcome.
     title : str, optional
+        Title of the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     line_ : matplotlib ErrorbarContainer
-        Observed shares with 95 % Wilson intervals.
+        Observed frequencies with 95 % Wilson intervals.
     diagonal_ : matplotlib Line2D
+        Line of perfect calibration.
     histogram_ : matplotlib BarContainer or None
-        How often which probability was predicted, below.
+        Histogram of the predicted probabilities, below the curve.
     calibration_error_ : float
-        Mean distance from the diagonal, bins weighed by their counts.
+        Mean distance from the diagonal, with bins weighted by their counts.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     See Also
     --------
-    vicinal.LatentCoincidence : Probabilities that two points belong together.
+    vicinal.LatentCoincidence : Probabilities that two points coincide.
 
     Examples
     --------
@@ -108,25 +112,27 @@ class ReliabilityDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ReliabilityDisplay":
-        """Plot the reliability of a fitted model's probabilities of pairs.
+        """Plot the calibration of the pair probabilities of a fitted model.
 
         Parameters
         ----------
         estimator : fitted model with `pair_probability`
+            Fitted model.
         pairs : array-like of shape (n_pairs, 2, n_features), or of int, shape (n_pairs, 2)
-            Two points each, or the positions of two rows of `X`: pairs that the
-            model has not learned from.
+            Two points per pair, or the row numbers of two rows of `X`: pairs that the model was not
+            trained on.
         y : array-like of shape (n_pairs,)
-            1 or True for pairs that belong together; 0, False or -1 for others.
+            1 or True for pairs that coincide; 0, False or -1 for all others.
         X : array-like of shape (n_samples, n_features), optional
+            The points, if `pairs` holds row numbers.
         base_rate : float, optional
-            Share of pairs that belong together to expect. None: that of the pairs
-            learned from.
+            Expected share of coincident pairs. None: the share among the training pairs.
         n_bins : int, default=10
+            Number of bins.
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -177,19 +183,20 @@ class ReliabilityDisplay(BaseDisplay):
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ReliabilityDisplay":
-        """Plot the reliability of predicted probabilities.
+        """Plot the calibration of predicted probabilities.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            What happened: 0 or 1.
+            Outcomes: 0 or 1.
         y_prob : array-like of shape (n_samples,)
             Predicted probabilities of 1.
         n_bins : int, default=10
-            Bins of equal count; fewer where many predictions are equal.
+            Number of bins of equal count; there are fewer if many predictions are equal.
         title : str, optional
+            Title of the plot.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -220,17 +227,17 @@ class ReliabilityDisplay(BaseDisplay):
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ReliabilityDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         ReliabilityDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         observed, predicted, counts = (
             np.asarray(column_or_1d(a), dtype=np.float64)

@@ -25,40 +25,43 @@ _LOG_FROM = 30.0  # ratio of the largest to the smallest value from which the ax
 
 
 class SpectrumDisplay(BaseDisplay):
-    """Values of a model's directions, in order.
+    """Spectrum of a fitted model: the values of its directions, in order.
 
-    What they are depends on the model. For `LocalComponents`: variances of the
-    kernels over those of the data, direction by direction; the lower, the more
-    local structure there is, and at 1 a kernel is as wide as the data, as in
-    directions that are modeled by a Gaussian. For models with a linear map: its
-    singular values, or the standard deviations of data it has projected. For
+    The values depend on the model. For `LocalComponents`: ratios of the variance of the kernels to
+    that of the data, direction by direction. The lower the ratio, the more local structure; at 1,
+    the kernels are as wide as the data, as in directions modeled by a Gaussian. For models with a
+    linear map: its singular values, or the standard deviations of projected data. For
     `DivergenceEmbedding`: its eigenvalues.
 
     Parameters
     ----------
     values : array-like of shape (n_directions,)
+        Values to plot.
     n_gaussian : int, default=0
-        How many of them, the last ones, belong to Gaussian directions.
+        Number of values, the last ones, that belong to Gaussian directions.
     value_name : str, default="value"
-        What they are, beside the axis.
+        Label of the value axis.
     reference : float, optional
         Where to draw a horizontal line.
     title : str, optional
+        Title of the plot.
     note : str, optional
-        To be said below the picture.
+        Note to show below the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes with the plot.
     figure_ : matplotlib Figure
+        Figure that contains the axes.
     line_ : matplotlib Line2D
-        Values of the local directions, or of all.
+        Values of the local directions, or of all directions.
     gaussian_line_ : matplotlib Line2D or None
         Values of the Gaussian directions.
     split_ : matplotlib Line2D or None
-        Between both.
+        Line between the two.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
 
     Examples
     --------
@@ -105,15 +108,14 @@ class SpectrumDisplay(BaseDisplay):
         Parameters
         ----------
         estimator : fitted model, or a pipeline that ends in one
-            `LocalComponents`, a model with a linear map `components_`, or one with
-            `eigenvalues_`.
+            `LocalComponents`, a model with a linear map `components_`, or one with `eigenvalues_`.
         X : array-like of shape (n_samples, n_features), optional
-            Data to compare kernels with (None: those learned from), or to project
-            (None: singular values of the map alone).
+            Data to compare the kernels with (None: the training set), or to project (None: singular
+            values of the map alone).
         title : str, optional
-            None: the name of the model.
+            Title of the plot. None: the name of the model.
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -147,17 +149,17 @@ class SpectrumDisplay(BaseDisplay):
         return cls(**_of_map(map_of(estimator), rows), **named).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "SpectrumDisplay":
-        """Draw the picture.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         SpectrumDisplay
-            With `ax_`, `figure_` and the artists set.
+            The display, with `ax_`, `figure_` and the artists set.
         """
         values = np.asarray(column_or_1d(self.values), dtype=np.float64)
         if not len(values) or not np.isfinite(values).all():

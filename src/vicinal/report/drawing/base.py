@@ -24,16 +24,16 @@ _LEAST_SHARE = 0.2  # of the figure that its axes keep, however long the names b
 
 
 class BaseDisplay:
-    """Where a picture is drawn, and what stands around it.
+    """Axes and figure of a plot, and the note below it.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What `plot` drew on.
+        Axes with the plot.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        Figure that contains the axes.
     note_ : matplotlib Annotation or None
-        What is said below the picture.
+        The note below the plot.
     """
 
     title: str | None

@@ -36,43 +36,43 @@ def write_report(
     command: str | None = None,
     extras: Sequence[Section] = (),
 ) -> None:
-    """Write a page about a fitted model that can be opened in any browser.
+    """Write an HTML report about a fitted model that opens in any browser.
 
-    It shows what was fitted, how well nearest neighbors name classes before and
-    after, the rows as the model places them (with hover, classes to show and hide,
-    and the neighbors of a chosen row), which features matter, how the fit went, and
-    how to repeat it. It is one file and fetches nothing.
+    The report shows what was fitted, how well nearest neighbors predict classes before and after,
+    the rows as the model maps them (with hover, classes to show and hide, and the neighbors of a
+    selected row), which features matter, how the fit went, and how to reproduce it. It is a single
+    file that loads nothing from the network.
 
     Parameters
     ----------
     model : fitted transformer or pipeline
-        NeighborhoodComponents, LocalComponents, LatentCoincidence or
-        DivergenceEmbedding, perhaps as the last step of a pipeline; others with a
-        `transform` to coordinates will do.
+        NeighborhoodComponents, LocalComponents, LatentCoincidence, DivergenceEmbedding, or any
+        other transformer to coordinates; also as the last step of a pipeline.
     X : array-like of shape (n_samples, n_features)
-        Rows to show; of more than 100 000 a sample.
+        Rows to show; with more than 100 000 rows, a sample.
     y : array-like of shape (n_samples,) or None
-        Their classes.
+        Class labels.
     path : path-like
-        Where to write; a file there is replaced.
+        File to write; an existing file is replaced.
     X_test, y_test : array-like, optional
-        Rows the model has not seen, to judge it by.
+        Test set, to evaluate the model on.
     cv : int, "auto" or None, default="auto"
-        Without test rows, judge a model that learned from labels by so many folds, to
-        each of which it is fitted anew. "auto": 5 where the fit took at most 5 s and there
-        are at most 20 000 rows. None: by the neighbors of rows among the others, which
-        flatters it.
+        Number of cross-validation folds to evaluate a supervised model on, if there is no test set;
+        the model is fitted anew for each fold. "auto": 5 if the fit took at most 5 s and there are
+        at most 20 000 rows. None: by leave-one-out neighbors among the rows of `X`, which is
+        optimistic.
     feature_names : sequence of str, optional
-        None: those of the columns of `X`, or of the fit.
+        Names of the features. None: the column names of `X`, or of the fit.
     class_names : sequence of str, optional
-        In the order of the sorted classes. None: the labels themselves.
+        Names of the classes, in sorted order of the labels. None: the labels themselves.
     title : str, optional
+        Title of the report.
     data_name : str, optional
         What the rows are.
     command : str, optional
-        A command line that repeats the work, to be shown beside the Python code.
+        Command line that reproduces the work, shown next to the Python code.
     extras : sequence of vicinal.report.page.parts.Section, default=()
-        Further sections, to come first.
+        Additional sections, shown first.
 
     Examples
     --------
