@@ -63,6 +63,7 @@ DIVERGENCE_SPACES = Paper(
             "the largest energy, of equal ones the smallest m and k.",
             over=("m",),
             gather=surfaces.gather,
+            kept_with="surfaces",
         ),
         Experiment(
             "energy",
@@ -74,6 +75,7 @@ DIVERGENCE_SPACES = Paper(
             needs=SETS,
             over=("m",),
             gather=surfaces.gather,
+            kept_with="surfaces",
         ),
     ),
 )

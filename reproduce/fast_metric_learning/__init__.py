@@ -63,7 +63,7 @@ FAST_METRIC_LEARNING = Paper(
             projections.draw_annealing,
             "All rows of ionosphere in the plane: conjugate gradients from a small random start of "
             "two rows, and from one of full rank whose dimensions were faded out one by one. The "
-            "first of all starts; the table has means.",
+            "first of all starts; the table has means. Colors are classes.",
             sets.names_of("ionosphere"),
         ),
         Experiment(
@@ -72,7 +72,7 @@ FAST_METRIC_LEARNING = Paper(
             projections.measure_sample,
             projections.draw_sample,
             "A map learned from a third of the rows of wine: those rows (left), and all rows "
-            "(right). The table has a half and a sixth of the rows, too.",
+            "(right). The table has a half and a sixth of the rows, too. Colors are classes.",
             sets.names_of("wine"),
         ),
         Experiment(
@@ -149,7 +149,7 @@ FAST_METRIC_LEARNING = Paper(
             curves.measure_reach,
             curves.draw_reach,
             "Share of the training rows of usps within the support of a point's kernel, in the "
-            "plane, after each update of stochastic rows with compact support.",
+            "plane, after each update of stochastic rows with compact support (first run).",
             sets.names_of("usps"),
             kept_with="reach",
         ),
@@ -158,7 +158,8 @@ FAST_METRIC_LEARNING = Paper(
             "Figure 5.6, projections with compact support",
             curves.measure_reach,
             curves.draw_reached,
-            "Test rows of usps in the plane at the end of the fits of Figure 5.5.",
+            "Test rows of usps in the plane at the end of the fits of Figure 5.5. Colors are "
+            "classes.",
             sets.names_of("usps"),
             kept_with="reach",
         ),

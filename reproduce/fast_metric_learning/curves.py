@@ -10,7 +10,7 @@ from sklearn.neighbors import KDTree
 
 from reproduce.experiment import Measured, Unit, drawable
 from reproduce.fast_metric_learning.methods import fitted, scores
-from reproduce.fast_metric_learning.projections import drawing, grid, start_of
+from reproduce.fast_metric_learning.projections import drawing, grid, start_name, start_of
 from reproduce.fast_metric_learning.sets import part_of
 from reproduce.means import mean_of
 
@@ -171,7 +171,7 @@ def draw_reach(all_measured: Sequence[Measured]) -> Figure:
     figure = Figure(figsize=(6, 3.8), layout="constrained")
     ax = figure.subplots()
     for unit, found in drawable(all_measured, "shares"):
-        ax.plot(found["shares"], label=f"{unit['init']} start")
+        ax.plot(found["shares"], label=f"{start_name(unit['init'])} start")
     ax.set(xlabel="update", ylabel="points in reach (%)", yscale="log", ylim=(0.05, 150))
     ax.yaxis.set_major_formatter("{x:g}")
     ax.legend()
@@ -182,6 +182,7 @@ def draw_reached(all_measured: Sequence[Measured]) -> Figure:
     """Test rows under the final maps."""
     found = {unit["init"]: found for unit, found in drawable(all_measured, "drawings")}
     columns = {
-        f"{name} start": ([f"{one['nca']:.1f}"], one["drawings"]) for name, one in found.items()
+        f"{start_name(name)} start": ([f"{one['nca']:.1f}"], one["drawings"])
+        for name, one in found.items()
     }
     return grid(columns, ("NCA rule {} %",))

@@ -89,12 +89,17 @@ def drawing(Z: NDArray, y: NDArray) -> Drawing:
     return {"points": Z[some].round(3).tolist(), "labels": y[some].tolist()}
 
 
+def start_name(init: str) -> str:
+    """Of a start, as figures show it."""
+    return init if init == "random" else init.upper()
+
+
 def draw_starts(all_measured: Sequence[Measured]) -> Figure:
     """Above the starts, below what was learned from them."""
     found = {unit["init"]: found for unit, found in drawable(all_measured, "drawings")}
     return grid(
         {
-            name.upper() if name != "random" else name: (
+            start_name(name): (
                 [f"{one['before']:.1f}", f"{one['after']:.1f}"],
                 one["drawings"],
             )

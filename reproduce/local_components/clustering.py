@@ -104,11 +104,15 @@ def draw_iterations(all_measured: Sequence[Measured]) -> Figure:
     numbers = sorted({unit["iterations"] for unit, _ in all_measured}, key=lambda n: n or np.inf)
     names = {0: "to convergence", 1: "1 (Manifold Parzen windows)"}
     return _draw(
-        all_measured, {names.get(n, str(n)): ("accuracy", {"iterations": n}) for n in numbers}
+        all_measured,
+        {names.get(n, str(n)): ("accuracy", {"iterations": n}) for n in numbers},
+        "iterations of EM",
     )
 
 
-def _draw(all_measured: Sequence[Measured], lines: dict[str, tuple[str, dict]]) -> Figure:
+def _draw(
+    all_measured: Sequence[Measured], lines: dict[str, tuple[str, dict]], legend: str = ""
+) -> Figure:
     noise = sorted({unit["n_noise"] for unit, _ in all_measured})
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     axes = figure.subplots(1, len(TOYS), sharey=True)
@@ -128,5 +132,6 @@ def _draw(all_measured: Sequence[Measured], lines: dict[str, tuple[str, dict]]) 
         ax.set(title=toy.title, xlabel="dimensions of noise", ylim=(15, 103))
         ax.set_xticks(range(len(noise)), noise)
     axes[0].set_ylabel("clustering accuracy (%)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, title=legend or None)
     return figure
