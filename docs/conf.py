@@ -9,6 +9,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
 
+from repository_pages import NAMED, link_to_page  # noqa: E402
+
 from vicinal import __version__  # noqa: E402
 
 project = "vicinal"
@@ -147,6 +149,7 @@ def escape_plain_words(app, what, name, obj, options, lines):
         if not line.lstrip().startswith((">>>", "...", "..")):
             parts = re.split(r"(`+[^`]*`+)", line)
             parts[1::2] = [PAGE.sub(r":doc:`/\1`", part) for part in parts[1::2]]
+            parts[1::2] = [NAMED.sub(link_to_page, part) for part in parts[1::2]]
             parts[::2] = [PLAIN.sub(r"\\\g<0>", part) for part in parts[::2]]
             lines[i] = "".join(parts)
 
