@@ -40,10 +40,10 @@ _SEVERAL = "COL,..."
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", parser=located, help="Read this table; - is standard input."),
+    typer.Argument(metavar="DATA", parser=located, help="The table to read; - is standard input."),
 ]
 ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Use this model file, which vicinal fit wrote.")
+    Path, typer.Argument(metavar="MODEL", help="A model file that vicinal fit wrote.")
 ]
 
 Output = Annotated[
@@ -53,7 +53,7 @@ Output = Annotated[
         "-o",
         metavar="FILE",
         parser=located,
-        help="Write the table to this file; without it, or with -, to standard output.",
+        help="Write the table to this file. By default, or with -, to standard output.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -62,7 +62,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         case_sensitive=False,
-        help="Say what DATA is. By default its first bytes or its name tell.",
+        help="The format of DATA. By default it is told from the first bytes or the name.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -71,7 +71,7 @@ To = Annotated[
     typer.Option(
         "--to",
         case_sensitive=False,
-        help="Say what to write. By default the name of FILE tells; standard output gets csv.",
+        help="The format to write. By default the name of FILE decides; standard output gets csv.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -79,7 +79,7 @@ Defuse = Annotated[
     bool,
     typer.Option(
         "--defuse-formulas",
-        help="Put ' before words that a spreadsheet would run, as =SUM(A1).",
+        help="Put ' before text that a spreadsheet would run as a formula, like =SUM(A1).",
         rich_help_panel=_FILES,
     ),
 ]
@@ -87,7 +87,7 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Say whether the first line of a text holds names of columns.",
+        help="Whether the first line of a text file has the names of the columns.",
         show_default=False,
         rich_help_panel=_FILES,
     ),
@@ -96,13 +96,13 @@ Checkpoint = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write what the fit has found so far to this file every few seconds, and go on from "
-        "there: the same command after a kill or Ctrl-C ends with the same model.",
+        help="Save the state of the fit to this file every few seconds, and resume from it: after "
+        "a kill or Ctrl-C, the same command ends with the same model.",
     ),
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", metavar="COL", help="Name the column of classes."),
+    typer.Option("--target", "-t", metavar="COL", help="The column with the classes."),
 ]
 Columns = Annotated[
     list[str] | None,
@@ -127,7 +127,7 @@ OneHot = Annotated[
     typer.Option(
         "--one-hot",
         metavar=_SEVERAL,
-        help="Turn these columns of words, or 'all', into a 0/1 column for each category.",
+        help="Turn these text columns, or 'all', into a 0/1 column for each category.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -135,7 +135,7 @@ DropMissing = Annotated[
     bool,
     typer.Option(
         "--drop-missing",
-        help="Leave out rows with missing values, instead of an error.",
+        help="Leave out rows with missing values instead of refusing them.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -143,7 +143,8 @@ IgnoreUnknown = Annotated[
     bool,
     typer.Option(
         "--ignore-unknown",
-        help="Let categories that the model has not seen count as none, instead of an error.",
+        help="Treat categories that the model has not seen as none of those it knows, instead of "
+        "refusing them.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -152,13 +153,15 @@ Keep = Annotated[
     typer.Option(
         "--keep",
         metavar=_SEVERAL,
-        help="Pass on these columns of DATA, as an identifier of the rows; may be repeated.",
+        help="Copy these columns of DATA to the output, such as row identifiers; may be repeated.",
         rich_help_panel=_COLUMNS,
     ),
 ]
 KeepAll = Annotated[
     bool,
-    typer.Option("--keep-all", help="Pass on all columns of DATA.", rich_help_panel=_COLUMNS),
+    typer.Option(
+        "--keep-all", help="Copy all columns of DATA to the output.", rich_help_panel=_COLUMNS
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -173,8 +176,8 @@ MemoryLimit = Annotated[
     typer.Option(
         "--memory-limit",
         metavar="SIZE",
-        help="Read DATA in parts, and hold no more than this of it, e.g. 2GB: for tables larger "
-        "than memory.",
+        help="Read DATA in parts, holding no more than this in memory, e.g. 2GB: for tables "
+        "larger than memory.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -185,17 +188,15 @@ Seed = Annotated[
         metavar="N",
         min=0,
         max=2**32 - 1,
-        help="Make what is drawn at random repeatable.",
+        help="Make random choices repeatable.",
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", metavar="N", help="Use so many threads, by default all cores."),
+    typer.Option("--jobs", "-j", metavar="N", help="The number of threads. By default all cores."),
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Write the numbers to standard output as JSON.")
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Show no progress, and make no remarks.")
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback where something fails.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no remarks.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback if something fails.")]

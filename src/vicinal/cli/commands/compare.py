@@ -33,30 +33,33 @@ _Components = Annotated[
         "-d",
         metavar="N",
         min=1,
-        help="Project to so many dimensions, besides all of them.",
+        help="Also compare projections to this many dimensions.",
     ),
 ]
-_Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Cut the rows into so many folds.")]
+_Folds = Annotated[int, typer.Option(metavar="N", min=2, help="The number of folds.")]
 _Repeats = Annotated[
     int | None,
     typer.Option(
         metavar="N",
         min=1,
-        help="Make folds so often; by default up to 3 times where rows are few.",
+        help="How often to repeat with new folds. By default up to 3 times where rows are few.",
     ),
 ]
 _Methods = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME,...",
-        help="Compare these only, of raw, standardized, pca, lda, sklearn-nca, coincidence and "
+        help="Compare only these of raw, standardized, pca, lda, sklearn-nca, coincidence and "
         "nca; may be repeated.",
     ),
 ]
 _MaxSamples = Annotated[
     int,
     typer.Option(
-        "--max-samples", metavar="N", min=0, help="Of more rows take a sample; 0 takes all."
+        "--max-samples",
+        metavar="N",
+        min=0,
+        help="If there are more rows, take a sample; 0 takes all.",
     ),
 ]
 _Seed = Annotated[
@@ -69,13 +72,13 @@ _Output = Annotated[
         "-o",
         metavar="FILE",
         allow_dash=True,
-        help="Write the numbers of all methods to this file, too, as a table; - is standard "
+        help="Also write the numbers of all methods to this file, as a table; - is standard "
         "output.",
     ),
 ]
 _Picture = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Save a picture, too, as .png, .pdf or .svg."),
+    typer.Option(metavar="FILE", help="Also save a picture, as .png, .pdf or .svg."),
 ]
 
 
@@ -101,11 +104,11 @@ def compare(
 ) -> None:
     """Tell whether learning a metric helps on a table.
 
-    Nearest neighbors of raw and standardized features, after PCA and LDA, LDA itself
-    and scikit-learn's NCA stand beside NeighborhoodComponents and LatentCoincidence
-    with default settings: on the same folds, judged by rows they have not seen.
+    NeighborhoodComponents and LatentCoincidence, with default settings, are compared
+    with nearest neighbors on raw and standardized features and after PCA and LDA, with
+    LDA itself and with scikit-learn's NCA: on the same folds, by rows they have not seen.
 
-    Ctrl-C ends it with what has been found by then.
+    Ctrl-C ends it and shows what has been found by then.
     """
     with speaking.running() as interrupts:
         names = _names(methods or [])

@@ -43,14 +43,14 @@ _Name = Annotated[
     str | None,
     typer.Argument(
         metavar="NAME",
-        help="Write this data set.",
+        help="The data set to write.",
         autocompletion=_complete,
         show_default=False,
     ),
 ]
-_Part = Annotated[Part, typer.Option(help="Write these rows, where there is a customary split.")]
+_Part = Annotated[Part, typer.Option(help="Which rows to write, where there is a customary split.")]
 _Download = Annotated[
-    bool, typer.Option("--download/--no-download", help="Say whether OpenML may be asked.")
+    bool, typer.Option("--download/--no-download", help="Whether data may be fetched from OpenML.")
 ]
 
 
@@ -66,7 +66,7 @@ def datasets(
 ) -> None:
     """List data sets, or write one as a table.
 
-    Some come with scikit-learn, others lie in the folder named by the environment
+    Some come with scikit-learn, others are in the folder named by the environment
     variable VICINAL_DATA, in the cache of earlier downloads, or on OpenML.
     """
     with speaking.running():

@@ -29,17 +29,18 @@ def demo(
     ] = Path("vicinal-demo.html"),
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Save the pictures, too, as one .png, .pdf or .svg."),
+        typer.Option(metavar="FILE", help="Also save the pictures, as one .png, .pdf or .svg."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Choose the split into training and test.")] = 0,
+    seed: Annotated[int, typer.Option(help="Choose the split into training and test rows.")] = 0,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Show what learning "near" gains, in five stories.
 
-    Units, noise, pairs, a density and a map, on data that come along: it prints what
-    new rows say before and after, beside what people usually do, and writes a page of
-    pictures to be opened in a browser. It needs no network and takes less than a minute.
+    Units, noise, pairs, a density and a map, on data that come with scikit-learn. For
+    each it prints how new rows fare before and after, beside what people usually do, and
+    it writes a page of pictures to open in a browser. It needs no network and takes less
+    than a minute.
     """
     with running(debug) as interrupts:
         _demo(output, picture, seed, as_json, interrupts)
@@ -106,6 +107,7 @@ def _show_chapter(number: int, chapter: "Chapter") -> None:
     show_paragraphs(f"{number}  {chapter.title}", style="bold")
     show_paragraphs(f"   {chapter.data}", style="dim")
     show_paragraphs(f"   {chapter.trouble}", f"   {chapter.cure}")
+    show_paragraphs(f"   {chapter.measure}:", style="dim")
     show_bars(
         [(one.method, _share(chapter, one.value), chapter.said(one)) for one in chapter.outcomes]
     )
@@ -122,7 +124,7 @@ def _share(chapter: "Chapter", value: float) -> float:
 
 def _show_gains(story: "Story") -> None:
     show_table(
-        ["", "New rows that judge", "Before", "After", "Gain"],
+        ["", "Measured on new rows", "Before", "After", "Gain"],
         [
             [
                 chapter.title,

@@ -45,26 +45,26 @@ class Divergence(str, Enum):  # noqa: UP042
     euclidean = "euclidean"
 
 
-_Method = Annotated[Method, typer.Option(help="Choose how coordinates are found.")]
+_Method = Annotated[Method, typer.Option(help="How coordinates are found.")]
 _Divergence = Annotated[
     Divergence,
-    typer.Option(metavar="NAME", help=f"Use one of {', '.join(d.value for d in Divergence)}."),
+    typer.Option(metavar="NAME", help=f"One of {', '.join(d.value for d in Divergence)}."),
 ]
 _Components = Annotated[
-    int, typer.Option("--components", "-d", metavar="N", help="Give rows so many coordinates.")
+    int, typer.Option("--components", "-d", metavar="N", help="The number of coordinates.")
 ]
 _Neighbors = Annotated[
     int | None,
-    typer.Option("--neighbors", "-k", metavar="M", help="Make neighborhoods of so many rows."),
+    typer.Option("--neighbors", "-k", metavar="M", help="The number of rows in a neighborhood."),
 ]
 _Save = Annotated[
     Path | None,
-    typer.Option(metavar="MODEL", help="Save the model, too, for vicinal transform of new rows."),
+    typer.Option(metavar="MODEL", help="Also save the model, for vicinal transform of new rows."),
 ]
 _Standardize = Annotated[
     bool,
     typer.Option(
-        "--standardize/--no-standardize", help="Give all features mean 0 and variance 1 first."
+        "--standardize/--no-standardize", help="First give all features mean 0 and variance 1."
     ),
 ]
 
@@ -94,7 +94,7 @@ def embed(
     """Write coordinates that respect the data's shape.
 
     Divergences between Gaussians around the rows take the place of distances.
-    A target is not learned from, only passed on.
+    A target is not learned from, only copied.
     """
     with speaking.running() as interrupts:
         from vicinal.divergence import DivergenceEmbedding

@@ -45,30 +45,33 @@ _Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="nca learns a projection and classifier, local a metric, density and outliers "
-        "without classes (--set n_mixture=auto for the best density), coincidence a metric for "
-        "nearest neighbors.",
+        help="nca learns a projection and a classifier; local, without classes, a metric, a "
+        "density and outliers (--set n_mixture=auto for the best density); coincidence a metric "
+        "for nearest neighbors.",
     ),
 ]
 _Components = Annotated[
     int | None,
-    typer.Option("--components", "-d", metavar="N", help="Project to so many dimensions."),
+    typer.Option("--components", "-d", metavar="N", help="The number of dimensions to project to."),
 ]
 _Standardize = Annotated[
     bool | None,
     typer.Option(
         "--standardize/--no-standardize",
-        help="Give all features mean 0 and variance 1 first. This is the default for nca "
+        help="First give all features mean 0 and variance 1. This is the default for nca "
         "and coincidence, which start from distances.",
         show_default=False,
     ),
 ]
 _TestSize = Annotated[
     float | None,
-    typer.Option(metavar="SHARE", help="Hold rows out, e.g. 0.2 of them, and score them."),
+    typer.Option(
+        metavar="SHARE",
+        help="Hold out this share of the rows, e.g. 0.2, and score the model on them.",
+    ),
 ]
 _Engine = Annotated[
-    str | None, typer.Option(help="Choose how sums over pairs are computed.", metavar="NAME")
+    str | None, typer.Option(help="How sums over pairs are computed.", metavar="NAME")
 ]
 
 
@@ -95,8 +98,8 @@ def fit(
 ) -> None:
     """Fit a model to a table and save it.
 
-    Columns of numbers are learned from; the target is not. The file holds a
-    plain scikit-learn estimator or pipeline: vicinal.load("model.skops").
+    It learns from all columns of numbers but the target. The file holds a plain
+    scikit-learn estimator or pipeline, which vicinal.load("model.skops") reads.
     """
     with speaking.running() as interrupts:
         direct = {

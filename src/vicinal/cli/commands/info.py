@@ -24,7 +24,7 @@ def info(
 ) -> None:
     """Tell what is in a model file.
 
-    It shows parameters, facts about the fit, columns, versions and the checksum.
+    It shows the parameters, facts about the fit, columns, versions and the checksum.
     """
     with running(debug):
         saved = SavedModel.at(model)

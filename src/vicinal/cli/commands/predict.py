@@ -38,8 +38,8 @@ def predict(
 ) -> None:
     """Write predicted classes of rows, or which are outliers.
 
-    The most probable class is in a column called predicted; of a density there
-    is 1, or -1 for outliers. The model's target is passed on, where DATA has it.
+    The most probable class goes into a column called predicted; for a density, that
+    column has 1, or -1 for outliers. The model's target is copied where DATA has it.
     """
     with speaking.running() as interrupts:
         destination = writing.destination(output, model, data)

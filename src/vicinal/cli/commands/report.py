@@ -35,11 +35,11 @@ _Test = Annotated[
     typer.Option(
         "--test",
         metavar="TEST",
-        help="Judge the model by this table of rows it has not seen. By default it is fitted "
-        "anew to parts of DATA.",
+        help="Judge the model by this table of rows it has not seen. By default it is refitted "
+        "to parts of DATA and judged by the rest.",
     ),
 ]
-_Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Give the page this title.")]
+_Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The title of the page.")]
 
 
 def report(
@@ -56,7 +56,7 @@ def report(
 ) -> None:
     """Write a page about a model and rows.
 
-    It is one HTML file, to be opened in a browser, and fetches nothing.
+    It is a single HTML file to open in a browser, and fetches nothing.
     """
     with speaking.running() as interrupts:
         from vicinal.report import write_report

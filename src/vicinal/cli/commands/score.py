@@ -33,7 +33,7 @@ _Neighbors = Annotated[
         "-k",
         metavar="K",
         min=1,
-        help="Judge a metric by so many nearest neighbors.",
+        help="How many nearest neighbors judge a metric.",
     ),
 ]
 _PerRow = Annotated[
@@ -59,12 +59,12 @@ def score(
 ) -> None:
     """Tell how well a model does on rows.
 
-    They should not be those that it was fitted to.
+    The rows should not be those that it was fitted to.
 
-    For nca it is the share of rows whose class is predicted right. For local it is
-    the mean log-density; with --per-row that of every row, the least likely ones
-    being outliers. For coincidence it is the share of rows whose class most of
-    their nearest neighbors have, each row left out in turn, in the learned metric
+    For nca, the score is the share of rows whose class is predicted correctly. For
+    local, it is the mean log-density; --per-row gives that of every row, and the least
+    likely are outliers. For coincidence, it is the share of rows that most of their
+    nearest neighbors label correctly, each row left out in turn, in the learned metric
     and without it.
     """
     with speaking.running():

@@ -30,8 +30,8 @@ def transform(
 ) -> None:
     """Write the coordinates that a model gives to rows.
 
-    The columns are called component1, component2, ... The model's target is
-    passed on, where DATA has it.
+    The columns are called component1, component2, ... The model's target is copied
+    where DATA has it.
     """
     with speaking.running() as interrupts:
         destination = writing.destination(output, model, data)
