@@ -10,7 +10,7 @@ __all__ = ["permutation_accuracy", "purity"]
 
 
 def permutation_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
-    """Accuracy of clusters if each of them is given a class of its own, in the best way.
+    """Accuracy of clusters when each is matched to a class of its own, in the best way.
 
     Where there are more clusters than classes, those without a class count as wrong.
 
@@ -39,9 +39,9 @@ def permutation_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
 
 
 def purity(y_true: ArrayLike, labels: ArrayLike) -> float:
-    """Share of the rows whose class is the most frequent one of their cluster.
+    """Share of the rows that are of the most frequent class of their cluster.
 
-    Many small clusters are pure, whatever they are: 1 where every row is one.
+    Many small clusters are always pure: it is 1 where every row is a cluster.
 
     Parameters
     ----------

@@ -34,9 +34,9 @@ def sample_pairs(
 ) -> tuple[NDArray, NDArray]:
     """Draw pairs of rows from labels, half of them of the same class.
 
-    No pair comes twice, in whatever order, and no row is paired with itself. Where labels
-    have fewer pairs of one kind than half of `n_pairs`, all of these are there, and the more
-    of the other kind.
+    No pair comes twice, in either order, and no row is paired with itself. Where labels
+    allow fewer pairs of one kind than half of `n_pairs`, all of these are drawn, and more of
+    the other kind.
 
     Parameters
     ----------

@@ -38,9 +38,9 @@ def names() -> list[str]:
 
 
 def is_available(name: str, *, data_home: str | os.PathLike[str] | None = None) -> bool:
-    """Say whether :func:`load` finds a data set without the network.
+    """Say whether :func:`load` can find a data set without the network.
 
-    Only looks whether a copy is there; checksums are compared on loading.
+    It only looks for a copy; checksums are compared on loading.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ __all__ = ["ModeClustering"]
 
 
 class ModeClustering(FitSupport, RepresentationMixin, SavedStateMixin, ClusterMixin, BaseEstimator):
-    """Clusters are the modes of a learned density that are more than chance.
+    """Clusters around those modes of a learned density that are more than chance.
 
     Rows climb the density by mean shift, and those that arrive at the same mode are a
     cluster. Neither the number of clusters nor a bandwidth is chosen by hand: the metric and

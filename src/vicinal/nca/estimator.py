@@ -111,6 +111,7 @@ class NeighborhoodComponents(
         Prior probabilities of the classes, in the order of `classes_`, when
         p_i and `predict_proba` are read as posteriors of class-conditional
         densities. "empirical" is classic NCA, where large classes attract more.
+        Where folds choose, they judge by the same mix of classes.
     solver : {"auto", "lbfgs", "cg", "bold-driver", "sgd", "adam"}, default="auto"
         L-BFGS, nonlinear conjugate gradients, gradient ascent whose rate grows
         while the objective does, stochastic gradient ascent with rates
@@ -554,7 +555,7 @@ class NeighborhoodComponents(
 
     @property
     def objective_in_words_(self) -> str:
-        """What `objective_` is the value of, before the penalty."""
+        """What `objective_` measures, before the penalty."""
         return CRITERIA[self._fitted_with["objective"]].mean
 
     def _checked(
@@ -606,7 +607,7 @@ class NeighborhoodComponents(
     @answers_in_blocks
     @computes_in_place
     def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Probability of each class: its share in the soft neighborhood, weighed by the prior.
+        """Probability of each class: its share in the soft neighborhood, weighted by the prior.
 
         Parameters
         ----------

@@ -28,9 +28,9 @@ def open_rows(
     target: str | int | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> RowSource:
-    """Rows of a file, a folder or an object store, for `X` of any estimator; read when needed.
+    """Open the rows of a file, a folder or an object store as `X` for any estimator.
 
-    Needs the extra ``files``, but for a .npy file on a disk.
+    They are read when needed. Needs the extra ``files``, except for a .npy file on a disk.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ __all__ = ["RowSource", "naming_rows", "precision_of"]
 class RowSource(ABC):
     """Rows of numbers that are read when they are needed, as often as they are.
 
-    To add a kind, subclass it and add a value to `vicinal.rows.kinds.KINDS`; what is known to be
-    wrong before any row was read, it refuses when it is made.
+    To add a kind, subclass it and add a value to `vicinal.rows.kinds.KINDS`. What is known to be
+    wrong before any row is read is refused when the source is made.
 
     Attributes
     ----------

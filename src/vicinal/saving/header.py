@@ -26,7 +26,7 @@ MOST_BYTES, _MOST_VALUES = 2**24, 1_000_000
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or none that may be loaded.
+    """A file is not a model, or not one that may be loaded.
 
     Examples
     --------

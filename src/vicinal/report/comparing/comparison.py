@@ -21,7 +21,7 @@ __all__ = ["Comparison"]
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """How well several methods name the classes of rows they have not seen.
+    """How well several methods predict the classes of rows they have not seen.
 
     Printed, it is a table with the verdict below.
 
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The verdict, what holds in few dimensions, and what about probabilities."""
+        """The verdict, and what was found about few dimensions and about probabilities."""
         found = [self.verdict]
         if self.difference_small is not None:
             found.append(words.about_few_dimensions(self.difference_small, self.n_components))

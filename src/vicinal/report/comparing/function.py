@@ -35,10 +35,10 @@ def compare(
 ) -> Comparison:
     """Find out whether learning a metric helps on these rows.
 
-    `NeighborhoodComponents` and `LatentCoincidence`, with default settings, stand beside
-    k nearest neighbors of raw and of standardized features, after PCA and after LDA, LDA
-    itself, and scikit-learn's NCA. All are judged on the same folds by rows that they have
-    not seen: scaling, k and all else is learned from the training rows.
+    `NeighborhoodComponents` and `LatentCoincidence`, with default settings, are compared
+    with k nearest neighbors on raw and on standardized features, after PCA and after LDA,
+    with LDA itself and with scikit-learn's NCA. All are judged on the same folds, by rows
+    that they have not seen: scaling, k and all else is learned from the training rows.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ _HISTOGRAM_BINS = 40
 
 
 class ReliabilityDisplay(BaseDisplay):
-    """Shares observed against probabilities predicted, in bins of equal count.
+    """Observed shares against predicted probabilities, in bins of equal count.
 
     Points on the diagonal mean that what is said to happen with a probability of
     30 % does happen in 30 % of the cases.
