@@ -82,6 +82,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 1000,
     "image_srcset": ["2x"],
+    "thumbnail_size": (500, 350),  # sharp where cards are wide, see vicinal.css
     "matplotlib_animations": False,
     "reference_url": {},
 }
