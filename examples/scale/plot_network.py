@@ -50,6 +50,7 @@ def learned_network(X: np.ndarray, y: np.ndarray):
     from vicinal.torch import NeighborhoodLoss
 
     torch.manual_seed(0)
+    torch.set_num_threads(1)  # more wait for each other where other programs are busy
     network = nn.Sequential(
         *(nn.Dropout(0.2), nn.Linear(X.shape[1], 500), nn.BatchNorm1d(500), nn.ReLU()),
         *(nn.Dropout(0.2), nn.Linear(500, 500), nn.BatchNorm1d(500), nn.ReLU()),
