@@ -142,11 +142,13 @@ def skip_scikit_learns_own(app, what, name, obj, skip, options):
 
 PAGE = re.compile(r"`+docs/([\w/-]+)\.md`+")
 PLAIN = re.compile(r"(?<=\w)_(?![\w`])|(?<!\\)\|")
+AUTHOR = re.compile(r"^(\s*\.\. \[[^\]]+\] )(?=[A-Z]\. )")  # N. Le Roux is no item N of a list
 
 
 def escape_plain_words(app, what, name, obj, options, lines):
     """Docstrings say |x| and n_features_in_, which mean something to Sphinx, and name pages."""
     for i, line in enumerate(lines):
+        lines[i] = AUTHOR.sub(r"\1\\", line)
         if not line.lstrip().startswith((">>>", "...", "..")):
             parts = re.split(r"(`+[^`]*`+)", line)
             parts[1::2] = [PAGE.sub(r":doc:`/\1`", part) for part in parts[1::2]]

@@ -62,7 +62,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         case_sensitive=False,
-        help="The format of DATA. By default it is told from the first bytes or the name.",
+        help="The format of DATA. By default it is detected from the first bytes or the name.",
         rich_help_panel=_FILES,
     ),
 ]

@@ -142,7 +142,7 @@ class LatentCoincidence(
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        W.
+        The map W.
     sigma2_ : float
         σ², variance of the noise in the coordinates of W; κ is 1, or the geometric
         mean of local scales is. After early stopping, and with local scales, σ² and
