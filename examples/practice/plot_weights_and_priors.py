@@ -73,10 +73,10 @@ print(f"best possible: {best:.1%}")
 # A weight is a number of copies
 # ------------------------------
 #
-# A weight of k means exactly what k copies of the row would mean. That is not the same as a prior:
-# copies of a rare row are also *neighbors* of each other, so a weighted row trusts itself. To state
-# a mix of classes, use ``prior``. To state that rows were merged, or sampled unequally, use
-# weights.
+# Told in either way, the model puts the border about where it should be. But a weight of k means
+# exactly what k copies of the row would mean, and that is not the same as a prior: copies of a rare
+# row are also *neighbors* of each other, so a weighted row trusts itself. To state a mix of
+# classes, use ``prior``. To state that rows were merged, or sampled unequally, use weights.
 
 X_small, y_small = clouds(60, 30)
 copies = rng.integers(1, 4, size=len(X_small))
