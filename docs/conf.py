@@ -9,6 +9,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
 
+from repository_pages import NAMED, link_to_page  # noqa: E402
+
 from vicinal import __version__  # noqa: E402
 
 project = "vicinal"
@@ -80,6 +82,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 1000,
     "image_srcset": ["2x"],
+    "thumbnail_size": (500, 350),  # sharp where cards are wide, see vicinal.css
     "matplotlib_animations": False,
     "reference_url": {},
 }
@@ -139,14 +142,17 @@ def skip_scikit_learns_own(app, what, name, obj, skip, options):
 
 PAGE = re.compile(r"`+docs/([\w/-]+)\.md`+")
 PLAIN = re.compile(r"(?<=\w)_(?![\w`])|(?<!\\)\|")
+AUTHOR = re.compile(r"^(\s*\.\. \[[^\]]+\] )(?=[A-Z]\. )")  # N. Le Roux is no item N of a list
 
 
 def escape_plain_words(app, what, name, obj, options, lines):
     """Docstrings say |x| and n_features_in_, which mean something to Sphinx, and name pages."""
     for i, line in enumerate(lines):
+        lines[i] = AUTHOR.sub(r"\1\\", line)
         if not line.lstrip().startswith((">>>", "...", "..")):
             parts = re.split(r"(`+[^`]*`+)", line)
             parts[1::2] = [PAGE.sub(r":doc:`/\1`", part) for part in parts[1::2]]
+            parts[1::2] = [NAMED.sub(link_to_page, part) for part in parts[1::2]]
             parts[::2] = [PLAIN.sub(r"\\\g<0>", part) for part in parts[::2]]
             lines[i] = "".join(parts)
 

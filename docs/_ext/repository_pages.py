@@ -21,6 +21,7 @@ PATTERNS += ("CONTRIBUTING.md", "CHANGELOG.md")
 
 LINK = re.compile(r"(?P<image>!?)(?P<text>\[(?:[^\[\]]|\[[^\]]*\])*\])\((?P<target>[^()\s]+)\)")
 FENCE = re.compile(r"(^(`{3,}|~{3,}).*?^\2[ \t]*$)", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"``(?P<path>[\w/-]+\.md)``")  # a page, as scripts of the gallery name it
 
 
 def copied() -> dict[str, str]:
@@ -52,6 +53,7 @@ def copy_pages(app: Sphinx) -> None:
 def rewrite(app: Sphinx, name: str, source: list[str]) -> None:
     """Send the links of a page, as the repository shows it, to where they are in the site."""
     if app.env.doc2path(name).suffix != ".md":
+        source[0] = NAMED.sub(link_to_page, source[0])
         return
     originals = {page: path for path, page in copied().items()}
     home = PurePosixPath(originals.get(name, f"docs/{name}.md")).parent
@@ -66,6 +68,13 @@ def rewrite(app: Sphinx, name: str, source: list[str]) -> None:
     parts[::3] = [LINK.sub(sent, text) for text in parts[::3]]
     del parts[2::3]
     source[0] = "".join(parts)
+
+
+def link_to_page(match: re.Match[str]) -> str:
+    """A link to a page of the site that a text in reStructuredText names by its path."""
+    path = match["path"]
+    page = copied().get(path, path.removeprefix("docs/").removesuffix(".md"))
+    return f":doc:`{path} </{page}>`" if (DOCS / f"{page}.md").exists() else match[0]
 
 
 def destination(target: str, name: str, home: PurePosixPath, image: bool) -> str | None:

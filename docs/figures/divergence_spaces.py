@@ -54,9 +54,18 @@ def main():
     figure, (shapes, euclid, jeffreys) = panels(3, 3.6, 2.9)
     shapes.scatter(*X.T, s=10, color=INK, alpha=0.5, linewidths=0)
     ellipses(shapes, X, slice(None, None, 12))
-    shapes.set_title("every point has a Gaussian\nof its neighborhood", fontsize=12)
-    nearest(euclid, X, pairwise(X, divergence="euclidean"), line, point, "near by Euclid")
-    nearest(jeffreys, X, pairwise(X, divergence="jeffreys"), line, point, "near by Jeffreys")
+    shapes.set_title("a Gaussian for\nevery neighborhood", fontsize=12)
+    nearest(
+        euclid, X, pairwise(X, divergence="euclidean"), line, point, "nearest by Euclidean distance"
+    )
+    nearest(
+        jeffreys,
+        X,
+        pairwise(X, divergence="jeffreys"),
+        line,
+        point,
+        "nearest by Jeffreys divergence",
+    )
     for ax in (shapes, euclid, jeffreys):
         ax.set_aspect("equal")
     for ax in (euclid, jeffreys):

@@ -35,13 +35,19 @@ def main():
     probability = model.pair_probability(np.stack([first, second], axis=1))
     for which, color in ((together, BLUE), (~together, ORANGE)):
         said.hist(probability[which], np.linspace(0, 1, 21), color=color, alpha=0.65)
-    said.set_title("what is said of them", fontsize=12)
-    said.set_xlabel("probability to coincide, 0 to 1", color=INK)
+    said.set_title("the learned probability", fontsize=12)
+    said.set_xlabel("probability of the same class, 0 to 1", color=INK)
     before.text(
         0.97, 0.95, "same class", color=BLUE, ha="right", va="top", transform=before.transAxes
     )
     before.text(
-        0.97, 0.86, "another", color=ORANGE, ha="right", va="top", transform=before.transAxes
+        0.97,
+        0.86,
+        "different classes",
+        color=ORANGE,
+        ha="right",
+        va="top",
+        transform=before.transAxes,
     )
     write(figure, "latent-coincidence")
 

@@ -57,8 +57,8 @@ def main():
     words(ax, n + 1.2, row - 0.2, r"$M_{pi} = \sum_j u_j\,k(s_{ij})$   and the mean of the keys")
     words(ax, n + 1.2, row - 1.3, "in each part $p$ of a row")
     words(ax, n + 1.2, n - 0.6, "another class (part 0)", ORANGE)
-    words(ax, n + 1.2, n - 1.7, "the own class (part 1)", BLUE)
-    words(ax, n + 1.2, n - 2.8, "itself: left out by position")
+    words(ax, n + 1.2, n - 1.7, "the same class (part 1)", BLUE)
+    words(ax, n + 1.2, n - 2.8, "the point itself: left out")
     words(ax, n + 1.2, row - 3.0, "model: objective, coefficients $c_{pi}$")
     words(ax, column + 0.7, -0.8, "columns pass", GREEN, weight="bold")
     words(

@@ -2,14 +2,13 @@
 A bandwidth matrix instead of a bandwidth
 =========================================
 
-A kernel density puts a bump on every point. scikit-learn's bumps are round, and you choose
-their width. The bumps of :class:`~vicinal.LocalComponents` learn width *and* shape, by
-themselves.
+A kernel density puts a bump on every point. scikit-learn's bumps are round, and you choose their
+width. The bumps of :class:`~vicinal.LocalComponents` learn both their width *and* their shape.
 """
 
 # %%
-# Two measurements of breast tumors that are nearly the same thing: the radius of cells and
-# their area. Half of the tumors are held out.
+# Two measurements of breast tumors that say nearly the same thing: the radius of the cell nuclei
+# and their area. Half of the tumors are held out.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,8 +28,8 @@ scaler = StandardScaler().fit(X_train)
 X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
 
 # %%
-# The peer gets scaled columns and the best of 30 bandwidths by five folds. vicinal gets nothing to
-# choose.
+# Both get scaled columns. scikit-learn's kernel density gets the best of 30 bandwidths by five-fold
+# cross-validation. For vicinal there is nothing to choose.
 
 widths = {"bandwidth": np.geomspace(0.01, 1, 30)}
 search = GridSearchCV(KernelDensity(), widths, cv=5).fit(X_train)
@@ -47,9 +46,10 @@ for name, score in scores.items():
 # %%
 # The picture
 # -----------
-# One kernel (the ellipse, two standard deviations) lies in the corner of each panel. A round one
-# must be narrow, or it would smear the band; so it leaves wrinkles along it. The learned one is
-# long where the data are, and can be wide without harm. All levels are the same in both.
+# One kernel is drawn in the corner of each panel, as an ellipse of two standard deviations. A round
+# kernel has to be narrow, or it would smear the band, and so it leaves wrinkles along it. The
+# learned kernel is stretched along the data, and can be wide without harm. Both panels have the
+# same contour levels.
 
 densities = (search.best_estimator_.score_samples, learned.score_samples)
 covariances = (bandwidth**2 * np.eye(2), learned.covariance_)
@@ -78,8 +78,8 @@ axes[0].set_ylabel(f"{columns[1]} (scaled)")
 plt.show()
 
 # %%
-# White points: tumors that neither density has seen.
+# The white points are tumors that neither density has seen.
 #
-# Where columns depend on each other less, there is less to gain: for the perimeter and the
-# concave points of the same tumors, the pair that we tried first, it is 0.04 nats with the same
-# split. These two columns were taken because they show the difference.
+# Where columns depend less on each other, there is less to gain: for the perimeter and the concave
+# points of the same tumors, the pair that we tried first, the gain is 0.04 nats on the same split.
+# We show these two columns because they make the difference visible.

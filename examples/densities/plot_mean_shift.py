@@ -2,13 +2,13 @@
 Mean-shift segmentation of a picture
 ====================================
 
-Every pixel climbs the density of colors; pixels that arrive at the same mode are a
-segment. :class:`~vicinal.ModeClustering` learns the width and shape of the kernels, and keeps
-modes only that are more than chance: there is no bandwidth and no number of segments to choose.
+Every pixel climbs the density of colors, and pixels that reach the same peak form a segment.
+:class:`~vicinal.ModeClustering` learns the width and shape of the kernels, and keeps only peaks
+that chance does not explain: there is no bandwidth and no number of segments to choose.
 """
 
 # %%
-# A small copy of a photograph: means of blocks of 10 × 10 pixels. A row is a color.
+# A small copy of a photograph, in which blocks of 10 × 10 pixels are averaged. Each row is a color.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,8 +22,8 @@ picture = picture.reshape(42, 10, 64, 10, 3).mean(axis=(1, 3))
 colors = picture.reshape(-1, 3)
 
 # %%
-# scikit-learn's mean shift has round, flat kernels, whose bandwidth is set by the usual
-# rule. Both see the same colors.
+# scikit-learn's mean shift has round, flat kernels, with a bandwidth from its own
+# ``estimate_bandwidth``. Both methods see the same colors.
 
 learned = ModeClustering(max_samples=1500, random_state=0).fit(colors)
 bandwidth = estimate_bandwidth(colors, n_samples=1500, random_state=0)
@@ -31,8 +31,8 @@ flat = MeanShift(bandwidth=bandwidth, bin_seeding=True).fit(colors)
 
 
 # %%
-# Each segment is painted in its mean color. The number is the share of the colors' variance that
-# so few colors explain.
+# Each segment is painted in its mean color. The percentage is the share of the variance of all
+# colors that these few explain.
 
 
 def painted(labels):
@@ -61,10 +61,11 @@ for ax in axes:
 plt.show()
 
 # %%
-# The usual rule asks for a bandwidth so wide that the picture falls into light and dark. The
-# learned kernels are narrower, and tell the blue of the sky, the red of the wood and the black of
-# the trees apart. More segments always explain more; that their number was found, not given, is
-# the point. Of scikit-learn's other photograph, a flower, both make two segments; and with the
-# place of each pixel beside its color, scikit-learn's segments explained more of the flower's
-# colors (75 % against 48 %): this picture was chosen because it shows a difference, not because it
-# is typical.
+# The estimated bandwidth is so wide that the picture falls into light and dark. The learned kernels
+# are narrower, and tell the blue of the sky, the red of the wood and the black of the trees apart.
+# More segments always explain more; the point is that their number was found, not given.
+#
+# This picture was chosen because it shows a difference, not because it is typical. In
+# scikit-learn's other photograph, a flower, both methods find two segments, and when the position
+# of each pixel joins its color, scikit-learn's segments explain more of the flower's colors (75 %
+# against 48 %).

@@ -2,13 +2,12 @@
 Local components beside a Gaussian mixture
 ==========================================
 
-A Gaussian mixture describes a bent cloud by many straight pieces. A mixture of local components has
-a kernel density in each part, with a shape of its own: it may bend.
+A Gaussian mixture describes a bent cloud by many straight pieces. In a mixture of local components,
+each part is a kernel density with a shape of its own, so a part may bend.
 """
 
 # %%
-# A pinwheel of three bent arms, of which each points another way, so that no single
-# kernel shape suits them all.
+# A pinwheel of three bent arms. Each points another way, so no single kernel shape suits them all.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,8 +29,9 @@ rng = np.random.default_rng(0)
 X_train, X_test = pinwheel(400, rng), pinwheel(2000, rng)
 
 # %%
-# Both choose their number of parts from the training rows alone: the Gaussian mixture of 1 to 25
-# by the Bayesian information criterion, from three starts each; vicinal by rows held back.
+# Both choose the number of parts from the training rows alone: the Gaussian mixture among 1 to 25,
+# by the Bayesian information criterion and with three starts each; vicinal by rows that it holds
+# back.
 
 
 def gaussian_mixture(rows):
@@ -52,7 +52,7 @@ scores = {
 }
 
 # %%
-# The higher the log-density of new points, the better.
+# The higher the mean log-density of new points, the better.
 
 grid = np.mgrid[-2.1:2.1:160j, -2.1:2.1:160j]
 nodes = grid.reshape(2, -1).T
@@ -67,8 +67,8 @@ plt.show()
 
 # %%
 # Where Gaussians meet, their straight pieces stick out of the arms, and new points fall beside
-# them. Local components follow the bend: each part is a sum of kernels, of which every
-# point has one. At the thin ends of the arms, where there are few points, both guess.
+# them. Local components follow the bend, because each part is a sum of kernels, one on every point.
+# At the thin ends of the arms, where points are few, both can only guess.
 #
-# On nine real data sets the same default makes new rows likelier than Gaussian mixtures do,
-# on iris and pima by less than the standard error (``benchmarks/results/density.md``).
+# On nine real data sets, the same defaults give new rows a higher density than Gaussian mixtures
+# do, on iris and pima by less than the standard error (``benchmarks/results/density.md``).

@@ -2,15 +2,14 @@
 The plane in which data are not Gaussian
 ========================================
 
-Two circles hide in ten dimensions of Gaussian noise that were stirred together with them. No
-column shows them, and they do not vary more than the noise. With ``gaussian="search"``
-:class:`~vicinal.LocalComponents` sets Gaussian directions apart; what is left is the
-plane of the circles.
+Two circles are mixed with Gaussian noise in ten dimensions. No column shows them, and they vary no
+more than the noise does. With ``gaussian="search"``, :class:`~vicinal.LocalComponents` sets the
+Gaussian directions aside; what is left is the plane of the circles.
 """
 
 # %%
-# Two circles and eight columns of noise, all of the same variance. Then a random rotation mixes
-# all ten.
+# Two columns for the circles and eight of noise, all of the same variance. A random rotation then
+# mixes all ten.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,9 +27,9 @@ X = hidden @ rotation
 plane = rotation[:2]
 
 # %%
-# Nobody is told the labels. PCA and independent components are told that there are two directions;
-# vicinal finds out how many by itself. FastICA returns ten components, of which
-# the two with the least Gaussian kurtosis are drawn.
+# No method is given labels. PCA and FastICA are told that there are two directions; vicinal finds
+# out by itself how many there are. FastICA returns ten components, of which we draw the two whose
+# kurtosis is least Gaussian.
 
 
 def least_gaussian(Z):
@@ -55,11 +54,11 @@ def angle(components):
 
 
 for name, components in maps.items():
-    print(f"{name}: {angle(components):.0f} degrees off")
+    print(f"{name}: {angle(components):.0f}° off")
 
 # %%
-# Colors are the true circles. 0 degrees: the plane is found; 90 degrees: a direction of it is
-# missed altogether.
+# Colors mark the true circles. At 0 degrees the plane is found; at 90 degrees one of its directions
+# is missed altogether.
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
 for ax, (name, components) in zip(axes, maps.items(), strict=True):

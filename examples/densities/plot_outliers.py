@@ -2,13 +2,13 @@
 Outliers by a density that knows the shape of the data
 ======================================================
 
-An outlier is a row where the density is low. How far is far depends on the direction: across a
-narrow band a small step leads out of the data, along it a large one does not.
+An outlier is a row where the density is low. How far is too far depends on the direction: across a
+narrow band, a small step leads out of the data; along it, a large one does not.
 """
 
 # %%
-# Three parallel bands. We learn from 300 rows without outliers, and judge by new
-# rows and by 300 uniform ones.
+# Three parallel bands. We learn from 300 rows without outliers, then judge by 300 new rows of the
+# bands and 300 outliers spread evenly over the square.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,8 +34,8 @@ X_train, X_new, X_out = bands(300, rng), bands(300, rng), rng.uniform(-4, 4, siz
 X_test, is_inlier = np.vstack([X_new, X_out]), np.repeat([1, 0], 300)
 
 # %%
-# Defaults for all, but for the bandwidth of scikit-learn's kernel density: the best of 20 by five
-# folds of the training rows.
+# All methods have their defaults, except that scikit-learn's kernel density gets the best of 20
+# bandwidths by five-fold cross-validation on the training rows.
 
 
 def detectors():
@@ -63,10 +63,10 @@ def auc(model):
 fitted = {name: model.fit(X_train) for name, model in detectors().items()}
 
 # %%
-# The line of each panel goes around all places that score higher than 5 % of the new
-# rows: the smaller the area inside, the fewer outliers are missed.
+# The line in each panel is drawn so that 95 % of the new rows are inside. The smaller the area
+# inside, the fewer outliers are missed.
 
-grid = np.mgrid[-4:4:140j, -4:4:140j]
+grid = np.mgrid[-5:5:160j, -5:5:160j]
 nodes = grid.reshape(2, -1).T
 figure, axes = plt.subplots(2, 2, figsize=(8.5, 8.6), layout="constrained")
 for ax, (name, model) in zip(axes.flat, fitted.items(), strict=True):
@@ -77,13 +77,14 @@ for ax, (name, model) in zip(axes.flat, fitted.items(), strict=True):
     ax.plot(*X_new.T, ".", color="#0072B2", ms=4, label="new rows")
     ax.plot(*X_out.T, "x", color="#D55E00", ms=4, label="outliers")
     ax.set(title=f"{name}\nAUC {auc(model):.3f}", xticks=[], yticks=[], aspect="equal")
+    ax.set(xlim=(-5, 5), ylim=(-5, 5))
 axes[0, 0].legend(loc="upper left")
 plt.show()
 
 # %%
 # Real data: 30 measurements of tumors
 # ------------------------------------
-# Learn from benign tumors only, then tell new benign ones from malignant ones, which nobody
+# We learn from benign tumors only, then tell new benign ones from malignant ones, which no method
 # has seen.
 
 X, is_benign = load_breast_cancer(return_X_y=True)
@@ -96,7 +97,7 @@ for name, model in detectors().items():
     print(f"{name}: AUC {auc(model.fit(X_train)):.3f}")
 
 # %%
-# All are close, and IsolationForest is ahead. Over ten data sets with the rarest class as outliers
-# LocalComponents has the best mean rank; with every class in turn scikit-learn's
-# cross-validated KernelDensity is ahead (``benchmarks/results/outliers.md``). A learned shape
-# pays where columns depend on each other.
+# All are close, and IsolationForest is ahead. Over ten data sets with the rarest class as outliers,
+# LocalComponents has the best mean rank; with every class as outliers in turn, scikit-learn's
+# cross-validated KernelDensity is ahead (``benchmarks/results/outliers.md``). A learned shape pays
+# off where columns depend on each other.

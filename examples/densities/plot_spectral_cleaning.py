@@ -2,14 +2,14 @@
 Cleaning up spectral clustering
 ===============================
 
-Spectral clustering trusts the distances that it is given. Columns of noise drown them. The metric
-of :class:`~vicinal.LocalComponents` is learned without labels, and brings the clusters back.
+Spectral clustering trusts the distances that it is given, and columns of noise drown them. The
+metric of :class:`~vicinal.LocalComponents`, learned without labels, brings the clusters back.
 """
 
 # %%
-# Two Gaussian clouds, and more and more columns of noise of the same variance as the clouds. Rows
-# are whitened and rotated, so that no column stands out. Labels are used to
-# score only.
+# Two Gaussian clouds, and more and more columns of noise, each with the same variance as the
+# clouds. Rows are whitened and rotated, so that no column stands out. Labels are used only for
+# scoring.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,8 +43,8 @@ def by_neighbors(Z):
 
 
 # %%
-# Two lines clean up: learn the metric, cluster in it. The peers are two affinities of
-# scikit-learn on the rows as they are.
+# Two lines clean up: learn the metric, then cluster in it. The peers are two of scikit-learn's
+# affinities, on the rows as they are.
 
 
 def clean(X):
@@ -70,7 +70,7 @@ for name, curve in curves.items():
     print(f"{name}:", *(f"{value:.0f} %" for value in curve))
 
 # %%
-# Left: two of ten columns. Middle: the coordinate that the metric leaves. Right: accuracy.
+# Left: two of the ten columns. Middle: the one coordinate that the metric keeps. Right: accuracy.
 
 X, y = clouds(8, 0)
 Z = clean(X)
@@ -88,6 +88,6 @@ right.legend(loc="lower left")
 plt.show()
 
 # %%
-# With 24 columns of noise it can fail: of three samples of 400 rows two are clean (99 and 100 %),
-# and in the third no metric is found that helps (55 %, where the graph of neighbors has 78 %). More
-# columns need more rows.
+# With 24 columns of noise it can fail: of three samples of 400 rows, two come out clean (99 and
+# 100 %), and in the third it finds no metric that helps (55 %, where the graph of neighbors has
+# 78 %). More columns need more rows.

@@ -2,19 +2,19 @@
 Divergence graphs for Isomap, t-SNE and UMAP
 ============================================
 
-Most maps of a manifold begin with a graph: who is near whom. By Euclid's distance a thread in a fog
-is lost, because the points of the fog that happen to be close join the thread's own. A divergence
-also compares *shapes*: around a point of the thread the data are thin and dense, around a point of
-the fog they are wide and round. `DivergenceNeighbors` makes such graphs, and `DivergenceEmbedding`
-hands them to Isomap, t-SNE or UMAP.
+Most maps of a manifold begin with a graph of who is near whom. By Euclidean distance a thread in a
+fog gets lost, because points of the fog that happen to be close become neighbors of the thread. A
+divergence also compares *shapes*: around a point of the thread the data are thin and dense, around
+a point of the fog they are wide and round. `DivergenceNeighbors` builds such graphs, and
+`DivergenceEmbedding` hands them to Isomap, t-SNE or UMAP.
 """
 
 # %%
 # A thread in a fog
 # -----------------
 #
-# Half of the points lie along a helix, half are spread evenly around it. No method below sees which
-# is which. We only use it for colors, and to count.
+# Half of the points lie along a helix, half are spread evenly around it. No method below is told
+# which is which; we use that only for colors and for counting.
 
 import importlib.util
 import warnings
@@ -26,7 +26,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from vicinal import DivergenceEmbedding, DivergenceNeighbors
 
-# Graphs of a fog may come in pieces, which are joined: a warning says so each time.
+# The graph of a fog may fall into pieces, which are then joined: a warning says so each time.
 warnings.filterwarnings("ignore", message=".*component.*")
 rng = np.random.default_rng(0)
 turns = rng.uniform(0, 2, 300)
@@ -41,8 +41,8 @@ COLORS = np.array(["#0072B2", "#E69F00"])  # Okabe and Ito: safe for color-blind
 # Two graphs
 # ----------
 #
-# Each point is linked to its 15 nearest, once by Euclid's distance and once by Jeffreys divergence.
-# How many links stay within the thread, or within the fog?
+# Each point is linked to its 15 nearest neighbors, once by Euclidean distance and once by Jeffreys
+# divergence. How many links join the thread to the fog, and should not?
 
 
 def edges(divergence: str) -> np.ndarray:
@@ -79,9 +79,9 @@ axes[0].legend(loc="lower left", markerscale=3)
 # Three maps of each graph
 # ------------------------
 #
-# The methods stay as they are, with default settings. Only the graph changes. The number in each
-# title is how often the five nearest neighbors in the map name the kind of a point that was held
-# out of the vote (five folds). UMAP needs the package umap-learn.
+# The methods keep their default settings; only the graph changes. The percentage in each title says
+# how often a point's five nearest neighbors on the map tell whether it is thread or fog, by
+# five-fold cross-validation. UMAP needs the package umap-learn.
 
 METHODS = {"isomap": "Isomap", "tsne": "t-SNE", "umap": "UMAP"}
 if importlib.util.find_spec("umap") is None:
@@ -104,7 +104,7 @@ for row, (name, divergence) in zip(axes, GRAPHS.items(), strict=True):
 plt.show()
 
 # %%
-# All three gain, t-SNE and UMAP most. The reason is the data: regions differ in density and shape.
-# Where classes are compact clouds of like density, as in wine or iris, Euclid's graph is as good,
-# and where neighborhoods are too small to show a shape it is better by a point (on wdbc and
+# All three gain, t-SNE and UMAP most, because in these data regions differ in density and in shape.
+# Where classes are compact clouds of similar density, as in wine or iris, the Euclidean graph is as
+# good, and where neighborhoods are too small to show a shape it is better by a point (on wdbc and
 # segment; all ten data sets are in ``benchmarks/results/divergence_accuracy.md``).

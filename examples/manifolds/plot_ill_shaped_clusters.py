@@ -4,17 +4,18 @@ Ill-shaped clusters
 
 A thin wave lies in the middle of a fog. Both have the same center and the same extent, so no method
 that asks *where* points are can separate them. They differ in how data **spread** around a point.
-``DivergenceNeighbors(divergence="riemann")`` compares just that, and gives the distances to any
-clustering that takes ``metric="precomputed"``.
+``DivergenceNeighbors(divergence="riemann")`` compares exactly that, and its distances work with any
+clustering that accepts ``metric="precomputed"``.
 """
 
 # %%
 # The Gaussian around a point
 # ---------------------------
 #
-# `DivergenceNeighbors` puts a Gaussian around every point, from its ten nearest neighbors. Along
-# the wave these are small, in the fog they are large. They are nearly round: ten neighbors tell
-# a size, but hardly a direction, and ``gamma="auto"`` trusts them no further than that.
+# `DivergenceNeighbors` puts a Gaussian around every point, estimated from its ten nearest
+# neighbors. Along the wave these Gaussians are small, in the fog they are large. All are nearly
+# round: ten neighbors reveal a size but hardly a direction, and ``gamma="auto"`` trusts them no
+# further.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -62,9 +63,9 @@ ax.legend(loc="upper left", bbox_to_anchor=(1, 1), markerscale=3)
 # One linkage, three distances
 # ----------------------------
 #
-# Average linkage is told that there are two clusters, and sees no label. Only its distances change.
-# A Gaussian mixture and HDBSCAN (which is not told the number, and may call points noise) stand
-# beside it. The score is the adjusted Rand index: 1 is perfect, 0 is chance.
+# Average linkage is told that there are two clusters, and sees no labels. Only its distances
+# change. For comparison: a Gaussian mixture, and HDBSCAN, which is not told the number of clusters
+# and may call points noise. The score is the adjusted Rand index: 1 is perfect, 0 is chance.
 
 
 def linkage(X: np.ndarray, divergence: str) -> np.ndarray:
@@ -102,7 +103,7 @@ for ax, (name, cluster) in zip(axes.flat, panels.items(), strict=True):
 # Ten more draws
 # --------------
 #
-# One draw proves little. Here are ten others, not looked at before.
+# One draw proves little. Here are ten more, which we had not looked at before.
 
 scores = {name: [] for name in METHODS}
 for seed in range(100, 110):
@@ -126,7 +127,7 @@ ax.invert_yaxis()
 plt.show()
 
 # %%
-# Riemann's distance does not know where a point is. That is why it wins here, and why it is the
-# wrong choice for most data: on iris it loses 31 points of 5-NN accuracy to Euclid. Jeffreys
-# divergence weighs place and spread, and is the default
+# The Riemannian distance does not know where a point is. That is why it wins here, and why it is
+# the wrong choice for most data: on iris it loses 31 points of 5-NN accuracy to Euclidean distance.
+# The default is Jeffreys divergence, which weighs place and spread
 # (``benchmarks/results/divergence_accuracy.md``).

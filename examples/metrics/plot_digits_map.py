@@ -2,14 +2,14 @@
 A supervised map of digits
 ==========================
 
-Two dimensions are what a page has. Which two of sixty-four show the digits best? PCA keeps what
-varies most, discriminant analysis what tells the means of classes apart.
-:class:`~vicinal.NeighborhoodComponents` keeps what makes *neighbors* share a class.
+A page has two dimensions, a picture of a digit has sixty-four. Which two directions show the digits
+best? PCA keeps those that vary most, and discriminant analysis those that separate the class means.
+:class:`~vicinal.NeighborhoodComponents` keeps those in which *neighbors* share a class.
 """
 
 # %%
-# One quarter of the pictures are held out. The maps are learned from the others, with the
-# default settings of each method, and only new pictures are drawn.
+# One quarter of the pictures are held out. Each method learns its map from the others, with its
+# default settings, and only the held-out pictures are drawn.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -31,12 +31,12 @@ maps = {
 }
 
 # %%
-# How good a map is, is measured by its neighbors: 15 training pictures around a new one vote
-# for its digit.
+# To judge a map, we let neighbors vote: the 15 training pictures nearest to a new one on the map
+# decide which digit it is.
 
 
 def accuracy(model):
-    """Share of new pictures that their 15 neighbors on the map label right."""
+    """Share of new pictures whose 15 neighbors on the map name the right digit."""
     neighbors = KNeighborsClassifier(15).fit(model.transform(X_train), y_train)
     return neighbors.score(model.transform(X_test), y_test)
 
@@ -46,8 +46,8 @@ for name, value in accuracies.items():
     print(f"{name}: {100 * value:.1f} %")
 
 # %%
-# Every new picture is drawn as the digit that it shows. Look for digits that lie
-# among others: they are what the voters get wrong.
+# Every new picture is drawn as the digit that it shows. Look for digits that lie among others:
+# those are the ones the vote gets wrong.
 
 COLORS = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#B8A800", "#0072B2", "#D55E00", "#CC79A7")
 
@@ -66,11 +66,11 @@ def draw(ax, model):
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained")
 for ax, name in zip(axes, ("PCA", "LDA", "vicinal"), strict=True):
     draw(ax, maps[name])
-    ax.set_title(f"{name}: neighbors label {100 * accuracies[name]:.0f} % right")
+    ax.set_title(f"{name}: neighbors get {100 * accuracies[name]:.0f} % right")
 plt.show()
 
 # %%
-# The map of scikit-learn's NCA is as good as that of vicinal, within the chance of one split. The
-# gain over it is in what is not drawn here: memory that does not grow with the square of the
-# rows, a penalty that is chosen by folds, and probabilities. A map that may bend does far
+# scikit-learn's NCA draws a map as good as vicinal's, within the noise of a single split. What
+# vicinal adds is not in the picture: memory that does not grow with the square of the number of
+# rows, a penalty chosen by cross-validation, and probabilities. A map that may bend does far
 # better: supervised UMAP is ahead of any linear map (``docs/peers.md``).

@@ -2,17 +2,17 @@
 Retrieval with a learned metric and a vector index
 ==================================================
 
-A search index finds the nearest vectors. Whether these are the *right* ones depends on what
-"near" means. Here digits were photographed under uneven light. For raw pixels two pictures
-are near if their light is alike. A learned metric sees the digit.
+A search index finds the nearest vectors. Whether they are the *right* ones depends on what
+"near" means. Here, digits are photographed under uneven light. By raw pixels, two pictures are
+near if they are lit alike; a learned metric sees the digit.
 """
 
 # %%
 # Digits under uneven light
 # -------------------------
-# To every picture of scikit-learn's digits we add a ramp of light in a random direction and of
-# random strength. It says nothing about the digit. One quarter of the pictures are
-# queries; nothing is learned or chosen from them.
+# To each of scikit-learn's digits we add a ramp of light, of random direction and strength, which
+# says nothing about the digit. One quarter of the pictures are queries; nothing is learned or
+# chosen from them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,9 +33,9 @@ X_stored, X_query, y_stored, y_query = train_test_split(X, y, stratify=y, random
 # %%
 # Learn the metric, put it in front of an index
 # ---------------------------------------------
-# Sixty-four pixels become eight numbers. The index of `faiss
-# <https://github.com/facebookresearch/faiss>`_ takes raw pictures and applies the map by
-# itself, so that nobody can forget it.
+# Sixty-four pixels become eight numbers. The `faiss
+# <https://github.com/facebookresearch/faiss>`_ index takes raw pictures and applies the map
+# itself, so nobody can forget to.
 
 n_found = 50
 metric = NeighborhoodComponents(n_components=8).fit(X_stored, y_stored)
@@ -44,8 +44,8 @@ index.add(X_stored)
 squared_distances, found = index.search(X_query, n_found)
 
 # %%
-# The peers: raw pixels, and the eight leading components of PCA and of linear discriminant
-# analysis, in scikit-learn's own index.
+# The peers are raw pixels and the eight leading components of PCA and of linear discriminant
+# analysis, each searched with scikit-learn's own index.
 
 
 def search(encode):
@@ -66,7 +66,7 @@ results = {
 # %%
 # How many of the first k are right?
 # ----------------------------------
-# Precision at k is the share of the first k found that show the same digit as the query.
+# Precision at k is the share of the first k pictures found that show the same digit as the query.
 
 
 def precision(positions):
@@ -95,8 +95,8 @@ for name, positions in results.items():
 # %%
 # Look at what is found
 # ---------------------
-# The first query of each of five digits, and its six nearest. A red cross: another digit.
-# Raw pixels find pictures that are lit from the same side.
+# The first query for each of five digits, and the six pictures nearest to it. A red cross marks a
+# wrong digit. Raw pixels find pictures that are lit from the same side.
 
 queries = [int(np.flatnonzero(y_query == digit)[0]) for digit in (1, 3, 5, 8, 9)]
 shown = {"raw pixels": results["raw pixels, 64 numbers"], "learned metric": found}
@@ -117,13 +117,13 @@ for part, (name, positions) in zip(figure.subfigures(1, 2), shown.items(), stric
 plt.show()
 
 # %%
-# Discriminant analysis knows the labels, too, and sees through the light. On this split the two
-# are almost equal among the first ten, and LDA is ahead among the first fifty: vicinal learns
-# from near neighbors only. On four other splits (seeds 100 to 103, also for the light) 94.3 to
-# 95.3 % of the first ten are right with vicinal, and 93.3 to 94.1 % with LDA. In four or five
-# dimensions they are equal: folds of the training rows then find nothing better than the
-# discriminants, and the model keeps these.
+# Discriminant analysis also knows the labels, and sees through the light too. On this split the two
+# are almost equal among the first ten, and LDA is ahead among the first fifty, because vicinal
+# learns from near neighbors only. On four other splits (seeds 100 to 103, for the light as well),
+# 94.3 to 95.3 % of the first ten are right with vicinal, and 93.3 to 94.1 % with LDA. In four or
+# five dimensions they are equal: cross-validation on the training rows then finds nothing better
+# than the discriminants, and the model keeps those.
 #
-# Without the ramps of light raw pixels are as good as the learned metric, which still needs
-# an eighth of their memory. Learn a metric where "near" means the wrong thing, or where
-# vectors are long.
+# Without the ramps of light, raw pixels are as good as the learned metric, which still needs only
+# an eighth of their memory. Learn a metric where "near" means the wrong thing, or where vectors are
+# long.

@@ -2,16 +2,16 @@
 Deduplication with probabilities that can be trusted
 ====================================================
 
-Two registers hold the same people, measured twice. Are these two rows one person?
+Two registers hold the same people, measured twice. Do these two rows describe the same person?
 :class:`~vicinal.LatentCoincidence` learns from labeled pairs how much each column may differ. A
-reliability curve shows whether to believe its probabilities, and people held back mend them.
+reliability curve shows whether to believe its probabilities, and people held back calibrate them.
 """
 
 # %%
 # A made-up register
 # ------------------
-# Each person has ten columns. Between two visits some hardly change, others change much; and four
-# of them change together, as weight and girth do.
+# Each person has ten columns. Between two visits, some columns hardly change and others change a
+# lot, and four of them change together, as weight and waist do.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,12 +32,12 @@ visits = people + change + together + 0.15 * rng.normal(size=(2, 1200, 10))
 # %%
 # Candidates
 # ----------
-# Nobody compares all pairs. For every row of the first register the ten nearest rows of the second
-# are candidates. People 0 to 599 are for learning, the others for judging: no person is in both.
+# Nobody compares all pairs. For every row of the first register, the ten nearest rows of the second
+# are candidates. People 0 to 599 are for learning and the others for judging; no person is in both.
 
 
 def candidates(first, second):
-    """Pairs of rows, as vectors, and whether they are one person."""
+    """Pairs of rows, and whether both are the same person."""
     scaler = StandardScaler().fit(first)
     first, second = scaler.transform(first), scaler.transform(second)
     near = NearestNeighbors(n_neighbors=10).fit(second).kneighbors(first, return_distance=False)
@@ -47,19 +47,19 @@ def candidates(first, second):
 
 pairs, same = candidates(*visits[:, :600])
 new_pairs, new_same = candidates(*visits[:, 600:])
-print(f"{len(pairs)} pairs to learn from, {100 * same.mean():.1f} % are one person")
+print(f"{len(pairs)} pairs to learn from, {100 * same.mean():.1f} % are the same person")
 
 # %%
-# Three answers
-# -------------
-# The peers are logistic regressions, one on the Euclidean distance of a pair, one on the squared
-# difference in each column. The last answer spends a third of the people on calibration: the
-# metric is learned from the others, and a logistic regression on the squared learned distance
-# from this third. That it is needed was seen on two registers of other seeds.
+# Four answers
+# ------------
+# The peers are two logistic regressions, one on the Euclidean distance of a pair and one on the
+# squared difference in each column. The last of the four spends a third of the people on
+# calibration: the metric is learned from the others, and from this third a logistic regression on
+# the squared learned distance. We saw on two registers with other seeds that this is needed.
 
 
 def distance(pairs):
-    """Euclid's, as a column."""
+    """Euclidean distance, as a column."""
     return np.linalg.norm(pairs[:, 0] - pairs[:, 1], axis=1, keepdims=True)
 
 
@@ -91,27 +91,27 @@ probabilities = {
 # %%
 # Judged by new people
 # --------------------
-# Left: of the pairs that are given a probability of, say, 80 %, are 80 % one person? On the
-# diagonal they are. Right: the lower the log-loss, the more the answers tell.
+# Left: of the pairs that get a probability of, say, 80 %, are 80 % the same person? On the diagonal
+# they are. Right: the lower the log-loss, the more the probabilities say.
 
-plt.style.use("tableau-colorblind10")
+STYLES = zip("^soD", ("#999999", "#E69F00", "#56B4E9", "#0072B2"), strict=True)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
-left.plot([0, 1], [0, 1], color="gray", lw=1)
-for (name, answers), marker in zip(probabilities.items(), "^soD", strict=True):
+left.plot([0, 1], [0, 1], color="black", lw=0.8)
+for (name, answers), (marker, color) in zip(probabilities.items(), STYLES, strict=True):
     shares, means = calibration_curve(new_same, answers, n_bins=8)
-    left.plot(means, shares, marker=marker, label=name)
+    left.plot(means, shares, marker=marker, color=color, label=name)
     loss, auc = log_loss(new_same, answers), roc_auc_score(new_same, answers)
     print(f"{name}: log-loss {loss:.3f}, AUC {auc:.3f}")
-    bar = right.barh(name, loss)
+    bar = right.barh(name, loss, color=color)
     right.bar_label(bar, [f" {loss:.3f}"])
-left.set(title="reliability", xlabel="probability given", ylabel="share that is one person")
+left.set(title="reliability", xlabel="probability given", ylabel="share that is the same person")
 left.legend()
-right.set(title="log-loss of new pairs: the lower, the better", xlabel="nats per pair")
+right.set(title="log-loss of new pairs (lower is better)", xlabel="nats per pair")
 right.margins(x=0.15)
 plt.show()
 
 # %%
-# The learned metric tells far more than the peers. Its own probabilities order pairs best, but here
-# they are too modest: pairs that get 50 % are one person more often than that. A logistic
-# regression on people that the metric has not seen lowers the log-loss by about a quarter.
-# In the middle its curve is rough, since few pairs are doubtful.
+# The learned metric says far more than the peers do. Its own probabilities rank pairs best, but
+# here they are too cautious: pairs that get 50 % are the same person more often than that. A
+# logistic regression on people that the metric has not seen lowers the log-loss by about a quarter.
+# Its curve is rough in the middle because few pairs are in doubt.

@@ -2,9 +2,9 @@
 How many dimensions?
 ====================
 
-``n_components="auto"`` tries 1, 2, 3, 5, 8, ... dimensions on folds of the training rows, and
-takes the smallest whose accuracy is within one standard error of the best. Here we know the true
-number, and see whether it is found.
+``n_components="auto"`` tries 1, 2, 3, 5, 8, ... dimensions by cross-validation on the training
+rows, and takes the smallest whose accuracy is within one standard error of the best. Here we know
+the true number, and see whether it is found.
 """
 
 # %%
@@ -34,15 +34,15 @@ def hidden_cube(n: int, n_noise: int = 9) -> tuple[np.ndarray, np.ndarray]:
 SETS = {"hidden cube (truth: 3)": hidden_cube(800), "wine": load_wine(return_X_y=True)}
 
 # %%
-# Choose by folds, then look at the test rows
-# -------------------------------------------
+# Choose by cross-validation, then look at the test rows
+# ------------------------------------------------------
 #
-# ``dimensions_`` has what the folds said. For the dotted line we fit every dimension once more,
+# ``dimensions_`` holds what the folds said. For the dotted line we fit every dimension once more
 # after the choice is made, only to see whether it was a good one.
 
 
 def fitted(n_components, X: np.ndarray, y: np.ndarray) -> NeighborhoodComponents:
-    """A model of so many dimensions, or of as many as folds say."""
+    """A model of that many dimensions, or of as many as folds choose."""
     return NeighborhoodComponents(n_components, random_state=0).fit(X, y)
 
 
@@ -71,7 +71,7 @@ for ax, (name, (X, y)) in zip(axes, SETS.items(), strict=True):
         label="folds of training rows",
     )
     ax.plot(tried["n_components"], 100 * np.array(test), "s:", color="#E69F00", label="test rows")
-    ax.axhline(bar, color="#777777", linewidth=1, label="best less one standard error")
+    ax.axhline(bar, color="#777777", linewidth=1, label="best minus one standard error")
     ax.axvline(chosen, color="#009E73", linewidth=6, alpha=0.4, label=f"chosen: {chosen}")
     ax.set(title=name, xlabel="dimensions", ylabel="accuracy (%)", xscale="log")
     ax.set_xticks(tried["n_components"], tried["n_components"])
@@ -80,5 +80,5 @@ for ax, (name, (X, y)) in zip(axes, SETS.items(), strict=True):
 plt.show()
 
 # %%
-# For a picture take 2, whatever this says. For a vector index, every dimension less is memory and
-# time: see :ref:`sphx_glr_auto_examples_metrics_plot_retrieval.py`.
+# For a picture, take 2 dimensions whatever this says. For a vector index, every dimension saved
+# saves memory and time: see :ref:`sphx_glr_auto_examples_metrics_plot_retrieval.py`.

@@ -2,15 +2,16 @@
 Pictures of a model: every display
 ==================================
 
-``vicinal.report`` has twelve displays, in scikit-learn's pattern: ``from_estimator`` computes and
-draws, ``plot`` draws again. Each takes an ``ax``, so that pictures can stand beside each other.
+``vicinal.report`` has twelve displays that follow scikit-learn's pattern: ``from_estimator``
+computes and draws, ``plot`` draws again. Each takes an ``ax``, so that pictures can stand side by
+side.
 """
 
 # %%
-# Of a metric: what was learned, and does it help?
-# ------------------------------------------------
+# A metric: what was learned, and does it help?
+# ---------------------------------------------
 #
-# Digits in the plane and in five dimensions, and wines in a pipeline, so that columns have names.
+# We learn maps of digits to two and to five dimensions.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits, load_wine
@@ -58,7 +59,8 @@ RegularizationDisplay.from_estimator(plane, ax=axes[1, 1])
 plt.show()
 
 # %%
-# Which columns of wine count, and is the metric better than none? ``compare`` asks folds.
+# Which columns of wine matter, and is the metric better than none? ``compare`` answers by
+# cross-validation. The metric is part of a pipeline, so that its columns have names.
 
 wine = load_wine(as_frame=True)
 scaled = StandardScaler().set_output(transform="pandas")
@@ -75,11 +77,11 @@ ComparisonDisplay.from_comparison(comparison, ax=ax)
 plt.show()
 
 # %%
-# Of densities and graphs
-# -----------------------
+# Densities and graphs
+# --------------------
 #
-# Directions of local components and what is outlying; local Gaussians and the graph of their
-# divergences.
+# The directions that local components found, and which rows are outliers; local Gaussians, and the
+# graph of divergences between them.
 
 X = scaled.transform(wine.data)
 density = LocalComponents(gaussian="search", regularization=0.01, random_state=0).fit(X)
@@ -93,11 +95,11 @@ NeighborhoodGraphDisplay.from_estimator(graph, X, wine.target, ax=axes[1, 1])
 plt.show()
 
 # %%
-# Of pairs: are probabilities what they say?
-# ------------------------------------------
+# Pairs: do probabilities mean what they say?
+# -------------------------------------------
 #
-# Learned from pairs of some digits, judged by pairs of others. A pair of probability 0.9 should
-# match nine times in ten; this model is more careful than it need be: it matches nearly always.
+# We learn from pairs of some digits and judge by pairs of others. Pairs with a probability of 0.9
+# should match nine times in ten; this model is too cautious: such pairs match nearly always.
 
 learn, is_match = sample_pairs(y_train, 4000, random_state=0)
 coincidence = LatentCoincidence(10, random_state=0).fit_pairs(learn, is_match, train)

@@ -2,16 +2,17 @@
 Pipelines and grid search
 =========================
 
-Estimators of vicinal are steps like any others. Here a learned map goes in front of scikit-learn's
-nearest neighbors, and a grid search chooses dimension and number of neighbors together.
+vicinal's estimators are pipeline steps like any other. Here a learned map goes in front of
+scikit-learn's nearest neighbors, and a grid search chooses the dimension and the number of
+neighbors together.
 """
 
 # %%
 # Hold rows back first
 # --------------------
 #
-# Half of the rows take no part in anything until the last cell. The units of the 13 columns of wine
-# differ by a factor of a thousand.
+# Half of the rows take no part in anything until the last cell. The 13 columns of wine have units
+# that differ by a factor of a thousand.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,8 +31,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratif
 # Search
 # ------
 #
-# The learned map needs no scaler: units do not matter to it. The two other pipelines are the usual
-# ways, with the same folds and the same numbers of neighbors to choose from.
+# The learned map needs no scaler: units do not matter to it. The two other pipelines are what
+# people usually do, with the same folds and the same numbers of neighbors to choose from.
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 ks, dimensions = [1, 3, 5, 9, 15], [1, 2, 3, 5, 13]
@@ -68,7 +69,7 @@ best = searches["learned map"].best_params_
 place = ks.index(best["vote__n_neighbors"]), dimensions.index(best["map__n_components"])
 left.scatter(*place, s=1500, marker="s", facecolor="none", edgecolor="#D55E00", linewidth=3)
 left.set(
-    title="Accuracy on folds (%), chosen: framed",
+    title="Accuracy on folds (%); the frame marks the choice",
     xlabel="neighbors",
     ylabel="dimensions",
     xticks=range(len(ks)),

@@ -2,16 +2,16 @@
 Saving a model, and ONNX
 ========================
 
-A model in a file has to give the same answers tomorrow, on another machine, and without running
-code that somebody has put into it. `vicinal.save` writes numbers and names, no pickle.
-`vicinal.export_onnx` writes the map alone, for programs that have neither vicinal nor Python.
+A saved model has to give the same answers tomorrow and on another machine, and loading it must not
+run code that somebody has put into the file. `vicinal.save` writes numbers and names, no pickle.
+`vicinal.export_onnx` writes just the map, for programs that have neither vicinal nor Python.
 """
 
 # %%
 # Learn
 # -----
 #
-# Three kinds of wine, two dimensions. A third of the rows stays out.
+# Three kinds of wine, two dimensions. A third of the rows are held out.
 
 import importlib.util
 from pathlib import Path
@@ -36,8 +36,8 @@ folder = TemporaryDirectory()
 # The whole model
 # ---------------
 #
-# The map, the classifier and what was learned on the way go into one file. Before any of it is
-# made into a model its checksum is compared; `vicinal.saving.describe` reads the header only.
+# The map, the classifier and everything else that was learned go into one file. Loading checks the
+# file's checksum before it builds a model; `vicinal.saving.describe` reads the header only.
 
 
 def saved_and_loaded(path: Path) -> dict[str, np.ndarray]:
@@ -57,8 +57,8 @@ def saved_and_loaded(path: Path) -> dict[str, np.ndarray]:
 # The map as ONNX
 # ---------------
 #
-# A graph of two operations, here in double precision, and in single for half of the room. It is
-# run by onnxruntime, without vicinal.
+# A graph of two operations, once in double precision and once in single, at half the size.
+# onnxruntime runs it, without vicinal.
 
 
 def exported(path: Path, dtype: str) -> np.ndarray:
@@ -75,7 +75,7 @@ def exported(path: Path, dtype: str) -> np.ndarray:
 # Does anything change?
 # ---------------------
 #
-# Each part needs a package of its own; where one is missing, that part is left out.
+# Each part needs a package of its own and is left out where that is missing.
 
 
 def is_here(what: str, packages: tuple[str, ...], remedy: str) -> bool:
@@ -105,9 +105,9 @@ for name, value in largest.items():
 # -----------
 #
 # Left: where the model puts wines that it has not seen (dots), and where ONNX in single precision
-# puts them (rings). Right: the largest difference of all, on a scale of powers of ten. What was
-# saved and loaded has the same bits. ONNX in double precision has them, too, or nearly: another
-# library may add in another order. In single precision the seventh digit is rounded.
+# puts them (rings). Right: the largest difference in any row, on a logarithmic scale. A model that
+# was saved and loaded gives the same bits. ONNX in double precision does, too, or nearly: another
+# library may add in another order. Single precision rounds the seventh digit.
 
 COLORS = np.array(["#0072B2", "#E69F00", "#009E73"])
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
@@ -131,5 +131,5 @@ right.invert_yaxis()
 plt.show()
 
 # %%
-# Densities, matches and divergences are saved and loaded in the same way. ONNX has `transform` of
-# linear models only, and of pipelines of scalers and such a model.
+# Models of densities, pairs and divergences are saved and loaded in the same way. ONNX is for
+# `transform` only, of linear models and of pipelines of scalers and such a model.

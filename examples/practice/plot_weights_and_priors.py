@@ -3,17 +3,17 @@ Sample weights and class priors
 ===============================
 
 Training data often do not have the mix of classes that a model will meet. There are two ways to say
-so. ``prior`` tells what classes to expect. ``sample_weight`` tells how often each row counts. This
-page shows what each does, where the best possible answer is known.
+so: ``prior`` tells the model which classes to expect, and ``sample_weight`` how often each row
+counts. This page shows what each does, on data for which the best possible answer is known.
 """
 
 # %%
 # One class in twenty
 # -------------------
 #
-# Two round clouds overlap. In the training rows the second class is rare, 5 %; later both will be
-# equally frequent. The best border for that is the straight line halfway, and nobody can be right
-# more often than that line is.
+# Two round clouds overlap. In the training rows the second class is rare (5 %); later both will be
+# equally frequent. The best border for that is the straight line halfway between them, and nobody
+# can be right more often than that line is.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,8 +39,8 @@ best = np.mean((X_test[:, 0] > 1) == y_test)
 # Tell it, or not
 # ---------------
 #
-# "empirical" expects the training mix. "uniform" expects all classes equally often. An array would
-# name any other mix.
+# "empirical" expects the mix of the training rows, "uniform" all classes equally often. An array
+# can name any other mix.
 
 models = {
     "told nothing": NeighborhoodComponents(prior="empirical", random_state=0).fit(X, y),
@@ -73,9 +73,10 @@ print(f"best possible: {best:.1%}")
 # A weight is a number of copies
 # ------------------------------
 #
-# Weight k means exactly what k equal rows would mean. That is not the same as a prior: copies of a
-# rare row are also *neighbors* of each other, so that a weighted row trusts itself. To state a mix
-# of classes, use ``prior``. To state that rows were merged, or sampled unequally, use weights.
+# Told in either way, the model puts the border about where it should be. But a weight of k means
+# exactly what k copies of the row would mean, and that is not the same as a prior: copies of a rare
+# row are also *neighbors* of each other, so a weighted row trusts itself. To state a mix of
+# classes, use ``prior``. To state that rows were merged, or sampled unequally, use weights.
 
 X_small, y_small = clouds(60, 30)
 copies = rng.integers(1, 4, size=len(X_small))

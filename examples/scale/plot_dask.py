@@ -2,11 +2,11 @@
 A fit on a Dask cluster
 =======================
 
-Rows that are on a cluster can stay there. Given an array of Dask and an open client, the workers
-compute the sums over pairs, and small results come back. The model is that of one machine, up to
-rounding.
+Rows that are on a cluster can stay there. Given a Dask array and an open client, the workers
+compute the sums over pairs and send back only small results. Up to rounding, the model is the one
+that a single machine would learn.
 
-Here the "cluster" is two workers in this process. With ``Client("tcp://scheduler:8786")`` the rest
+Here the "cluster" is two workers in this process. With ``Client("tcp://scheduler:8786")``, the rest
 of the code would be the same.
 """
 
@@ -14,7 +14,7 @@ of the code would be the same.
 # Rows in chunks
 # --------------
 #
-# Two of twenty columns tell the four classes apart.
+# Two directions out of twenty tell the four classes apart.
 
 import importlib.util
 import warnings
@@ -55,12 +55,12 @@ def new_model(n_updates: int = MANY) -> NeighborhoodComponents:
 # Fit where the rows are
 # ----------------------
 #
-# Workers count what they send. A fit also looks over all rows when it begins, so we take the
-# difference between a fit of five updates and one of one: what the four others moved.
+# Workers count what they send. A fit also looks over all rows when it begins, so we subtract a fit
+# of one update from a fit of five: what is left is what the four other updates moved.
 
 
 def megabytes_sent(client) -> float:
-    """By all workers, so far."""
+    """Sent by all workers so far."""
     counts = client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total)
     return sum(counts.values()) / 1e6
 
@@ -81,8 +81,8 @@ def fit_on(client, X: np.ndarray, y: np.ndarray) -> tuple[NeighborhoodComponents
 # Once more on one machine
 # ------------------------
 #
-# The test rows are new. The picture has the objective of both fits, update by update, and what each
-# update moved for more and more rows. A batch moves, the rows do not.
+# The picture shows the objective of both fits, update by update, and how much an update moves as
+# the rows grow in number. The batch moves; the rows do not. Accuracy is measured on new rows.
 
 
 def draw(models: dict, sizes: list[int], moved: list[float]) -> None:
@@ -99,7 +99,8 @@ def draw(models: dict, sizes: list[int], moved: list[float]) -> None:
     right.plot(thousands, moved, "o-", color="#0072B2")
     right.annotate("all rows", (thousands[-2] - 1, sizes[-2] * N_COLUMNS * 8e-6 + 0.2), ha="right")
     right.annotate("moved by an update", (thousands[-2], moved[-2] + 0.2), ha="center", va="bottom")
-    right.set(title="What travels", xlabel="thousand rows", ylabel="megabytes", ylim=(0, None))
+    right.set(title="What moves", xlabel="thousand rows", xticks=thousands, ylabel="megabytes")
+    right.set_ylim(0, None)
 
 
 def main() -> None:
@@ -137,5 +138,5 @@ else:
     main()
 
 # %%
-# A cluster in one process is no faster. Two workers with a core each were 1.9 times as fast as one
-# (``benchmarks/results/cluster.md``, ``docs/scale.md``).
+# A cluster inside one process is no faster. Two workers with a core each were 1.9 times as fast as
+# one (``benchmarks/results/cluster.md``, ``docs/scale.md``).

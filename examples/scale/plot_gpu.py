@@ -2,12 +2,12 @@
 The same sums on a GPU
 ======================
 
-``engine="cuda"`` computes the sums over all pairs of points in fused kernels: exact, and never a
-matrix of n × n. Nothing else changes: NumPy in, NumPy out. ``engine="auto"`` picks it where there
-is a GPU and enough work.
+``engine="cuda"`` computes the sums over all pairs of points in fused kernels: exactly, and without
+ever forming an n × n matrix. Nothing else changes: NumPy in, NumPy out. ``engine="auto"`` picks it
+where there is a GPU and enough work.
 
-This page measures the GPU of the machine that runs it. Where there is none it shows our committed
-measurements, made on an NVIDIA H200, and says so.
+This example measures the GPU of the machine that runs it. Where there is none, it shows the
+measurements in our repository, made on an NVIDIA H200, and says so.
 """
 
 # %%
@@ -40,7 +40,7 @@ print(f"GPU of this machine: {name or 'none'}")
 # If so: one objective and its gradient, timed
 # --------------------------------------------
 #
-# Sixteen columns, ten classes, all pairs. The same function, two engines.
+# Sixteen columns, ten classes, all pairs. The same function, on two engines.
 
 
 def seconds_of(engine: str, n: int) -> tuple[float, float]:
@@ -77,8 +77,8 @@ def measure_here() -> None:
 # If not: what we measured on an H200
 # -----------------------------------
 #
-# The table is read from ``benchmarks/results/gpu.md``, the page that ``python -m benchmarks.gpu``
-# wrote. Beside our kernels stands the usual way in torch: a loop over tiles of 4096 rows.
+# The numbers are read from ``benchmarks/results/gpu.md``, a page that ``python -m benchmarks.gpu``
+# wrote. Our kernels are compared with the usual way in torch, a loop over tiles of 4096 rows.
 
 
 def measured_page() -> str | None:
@@ -89,7 +89,7 @@ def measured_page() -> str | None:
 
 
 def table_under(page: str, first_columns: str) -> list[list[str]]:
-    """Cells of the rows of the table whose head begins so."""
+    """Cells of the rows of the table whose header begins with these columns."""
     lines = page[page.index(first_columns) :].splitlines()[2:]
     rows = []
     for line in lines:

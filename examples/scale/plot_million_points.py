@@ -2,9 +2,9 @@
 A million points on one core
 ============================
 
-Neighborhood component analysis compares all points with each other. A million points have 10¹²
-pairs, too many for any core. `NeighborhoodComponents` compares random batches instead, anew in
-each update, so that the time of a fit hardly depends on the number of rows. Here it finds the two
+Neighborhood component analysis compares all points with each other. A million points make 10¹²
+pairs, too many for one core. `NeighborhoodComponents` compares random batches instead, a new one in
+each update, so the time of a fit hardly depends on the number of rows. Here it finds the two
 directions that matter among 20 in a few seconds.
 """
 
@@ -12,9 +12,9 @@ directions that matter among 20 in a few seconds.
 # Five petals, hidden
 # -------------------
 #
-# The class of a row is told by an angle in a plane. Eighteen columns of noise are added, all
-# columns are mixed by a rotation and get units of their own. Since we made the data, we know the
-# best that anybody can do: read the angle.
+# The class of a row shows in an angle in a plane. We add eighteen columns of noise, mix all columns
+# by a rotation, and give each a unit of its own. Since we made the data, we know the best that
+# anybody can do: read the angle.
 
 import time
 
@@ -51,8 +51,8 @@ X_test, y_test, best = hidden_petals(5000)
 # Fit
 # ---
 #
-# The default makes up to 4000 updates. A quarter of that does here, and keeps this page quick.
-# ``n_jobs=1``: one core.
+# By default a fit makes up to 4000 updates. A quarter of that is enough here, and keeps this page
+# quick. ``n_jobs=1`` means one core.
 
 start = time.perf_counter()
 nca = NeighborhoodComponents(2, max_iter=1000, n_jobs=1, random_state=0).fit(X, y)
@@ -64,8 +64,8 @@ print(f"{len(X):,} rows in {seconds:.1f} s: {recipe['solver']}, {recipe['batchin
 # How good is it?
 # ---------------
 #
-# Test rows ask their 15 nearest training rows. In the plane all million can be searched in no time.
-# In all 20 standardized columns the neighbors are 20,000 of them, to keep this page quick.
+# Test rows ask their 15 nearest training rows. In the plane, all million can be searched in no
+# time. In all 20 standardized columns we search only 20,000 of them, to keep this page quick.
 
 scaler = StandardScaler().fit(X)
 few = slice(20_000)
@@ -86,7 +86,7 @@ for name, share in accuracy.items():
 # All million points, drawn
 # -------------------------
 #
-# Every pixel counts its points: the hue says of which classes, the strength how many.
+# Every pixel counts its points: the hue says which classes they are, the strength how many.
 
 COLORS = np.array([to_rgb(c) for c in ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")])
 
@@ -111,6 +111,6 @@ figure.suptitle(f"1,000,000 points, one core, {seconds:.0f} s; best possible {be
 plt.show()
 
 # %%
-# Exact neighborhoods of a million points take three seconds an update on a GPU, see
-# :ref:`sphx_glr_auto_examples_scale_plot_gpu.py`. Ten million rows of 50 columns in a file took 51
-# s on two cores (``benchmarks/results/nca_scale.md``).
+# On a GPU, exact neighborhoods of a million points take three seconds an update: see
+# :ref:`sphx_glr_auto_examples_scale_plot_gpu.py`. Ten million rows of 50 columns in a file
+# took 56 and 83 s on two cores that had other work, too (``benchmarks/results/nca_scale.md``).

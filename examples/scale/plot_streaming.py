@@ -4,15 +4,15 @@ Learning from a stream with partial_fit
 
 Rows arrive in pieces and cannot all be kept. ``partial_fit`` makes one update per batch, and keeps
 a uniform sample of what it has seen, its reservoir, as neighbors for predictions. Memory stays the
-same however long the stream is.
+same however long the stream runs.
 """
 
 # %%
 # A stream
 # --------
 #
-# Twenty columns, five of which matter. Each class is two clouds, so that no straight cut separates
-# them. In each step 500 rows arrive.
+# Twenty columns, five of which matter. Each class consists of two clouds, so no straight cut
+# separates them. 500 rows arrive in each step.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,9 +40,9 @@ stream = list(zip(np.split(X, N_STEPS), np.split(y, N_STEPS), strict=True))
 # First predict, then learn
 # -------------------------
 #
-# Each batch is first predicted and only then learned from: every row is a test row once. Beside
-# our model: scikit-learn's linear classifier, which streams too, and 15 nearest neighbors in all
-# columns among as many rows as our reservoir may hold (2000).
+# Each batch is first predicted and only then learned from, so every row serves as a test row once.
+# The peers are scikit-learn's linear classifier, which can learn from a stream, too, and 15 nearest
+# neighbors in all columns, among the last 2000 rows: as many as our reservoir may hold.
 
 nca = NeighborhoodComponents(3, reservoir_size=2000, batch_size=STEP, random_state=0)
 linear = SGDClassifier(loss="log_loss", random_state=0)
@@ -67,7 +67,8 @@ for name, shares in right.items():
 # What it gained on the way
 # -------------------------
 #
-# The dotted line is a model that sees the first 20,000 rows at once, on the last 10,000.
+# The dotted line is the accuracy, on the last 10,000 rows, of a model that saw the first 20,000 all
+# at once.
 
 all_at_once = NeighborhoodComponents(3, max_iter=300, random_state=0)
 all_at_once.fit(X[:20_000], y[:20_000])
@@ -95,7 +96,7 @@ rightmost.bar(range(20), weights, color="#0072B2")
 rightmost.set(
     xlabel="column",
     ylabel="weight in the learned metric",
-    title="The stream told which columns matter",
+    title="The stream shows which columns matter",
 )
 rightmost.set_xticks(range(0, 20, 2))
 plt.show()

@@ -9,7 +9,11 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score, train_test_split
 
 from vicinal import NeighborhoodComponents
+from vicinal.inputs.points import LabeledPoints
 from vicinal.nca import decision, recipe, selection
+from vicinal.nca.criteria import CRITERIA
+from vicinal.nca.equations import Objective
+from vicinal.neighborhood import GAUSSIAN
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +159,31 @@ def test_weights_count_copies_also_in_folds():
     copied = NeighborhoodComponents(2).fit(X[copies], y[copies])
     assert_allclose(weighted.path_["accuracy"], copied.path_["accuracy"], rtol=1e-12)
     assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), rtol=1e-6, atol=1e-9)
+
+
+def test_folds_judge_by_the_classes_that_the_prior_expects():
+    """Where a rare class will be frequent, a border that ignores it is not accurate."""
+    rng = np.random.default_rng(0)
+    y, y_test = np.repeat([0, 1], [950, 50]), np.repeat([0, 1], 5000)
+    X, X_test = (rng.normal(size=(len(c), 2)) + np.outer(2 * c, [1, 0]) for c in (y, y_test))
+    model = NeighborhoodComponents(prior="uniform", random_state=0).fit(X, y)
+    best = np.mean((X_test[:, 0] > 1) == y_test)
+    assert model.score(X_test, y_test) > best - 0.01
+    assert model.path_["accuracy"].max() == pytest.approx(best, abs=0.05)
+
+
+@pytest.mark.parametrize("prior", ["uniform", np.array([0.2, 0.8])])
+def test_rows_held_back_weigh_as_much_as_rows_that_know_the_same(prior):
+    labels = np.repeat([0, 1], [90, 10])
+    queries = LabeledPoints(np.zeros((100, 1)), labels=labels)
+    objective = Objective(GAUSSIAN, CRITERIA["accuracy"], prior, 2)
+    weights = selection.expected_weights(objective, queries)
+    shares = np.bincount(labels, weights) / weights.sum()
+    assert_allclose(shares, [0.5, 0.5] if isinstance(prior, str) else prior)
+    # The variance of a mean with such weights is σ² Σ w² / (Σ w)².
+    assert_allclose(weights.sum(), weights.sum() ** 2 / np.square(weights).sum())
+    objective = Objective(GAUSSIAN, CRITERIA["accuracy"], "empirical", 2)
+    assert_array_equal(selection.expected_weights(objective, queries), np.ones(100))
 
 
 def test_classes_of_two_are_never_held_back_and_what_is_usual_is_done():

@@ -10,7 +10,7 @@ __all__ = ["CompilingWarning", "is_disabled", "say_once"]
 
 
 class CompilingWarning(UserWarning):
-    """Kernels are right but slower to start, or to run, than they could be.
+    """Kernels are correct, but start or run more slowly than they could.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 
 class DatasetUnavailable(OSError):  # noqa: N818  (its base says it is an error)
-    """A known data set was found in none of the places that may be looked at.
+    """A known data set was not found in any of the places that may be searched.
 
     Examples
     --------

@@ -19,6 +19,9 @@ __all__ = ["draw", "draw_chapter", "write_page"]
 
 DIM, STRONG = "#555555", "#1b5e20"
 
+# All chapters share the width of a page: the words in their panels have to be larger for that.
+SMALL_PRINT = {"font.size": 13}
+
 
 def draw(story: Story) -> "Figure":
     """All chapters side by side: before above, after below.
@@ -38,15 +41,18 @@ def draw(story: Story) -> "Figure":
     >>> figure = draw(tell_story())  # doctest: +SKIP
     """
     require_matplotlib("The picture")
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     n = len(story.chapters)
     figure = Figure(figsize=(3.7 * n, 8.0), facecolor="white")
-    axes = figure.subplots(2, n)
-    figure.subplots_adjust(left=0.03, right=0.992, bottom=0.05, top=0.885, wspace=0.14, hspace=0.28)
+    with rc_context(SMALL_PRINT):
+        axes = figure.subplots(2, n)
+        for column, chapter in zip(axes.T, story.chapters, strict=True):
+            for ax, panel in zip(column, chapter.panels, strict=True):
+                panel.draw(ax)
+    figure.subplots_adjust(left=0.03, right=0.99, bottom=0.085, top=0.885, wspace=0.14, hspace=0.32)
     for column, chapter in zip(axes.T, story.chapters, strict=True):
-        for ax, panel in zip(column, chapter.panels, strict=True):
-            panel.draw(ax)
         _name_panels(column, chapter)
         column[0].annotate(
             chapter.title,
@@ -143,9 +149,9 @@ def _gains(story: Story) -> "Section":
     ]
     table = Table(["", "Measured", "Before#", "After#", "Gain ± standard error#"], rows)
     text = (
-        "All numbers are of rows that no method had seen, but the data were picked to show where "
-        "learning helps; benchmarks/results/ also has where it does not. Below the chapters: "
-        "all about the model of the wines."
+        "All numbers are for rows that no method had seen. The data were picked to show where "
+        "learning helps; benchmarks/results/ also has where it does not. Below the chapters the "
+        "model of the wines is described in full."
     )
     return Section("Five times, near meant the wrong thing at first", [text], [], table)
 

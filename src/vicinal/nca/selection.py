@@ -23,7 +23,7 @@ from vicinal.fitting.update import Update
 from vicinal.inputs.points import LabeledPoints
 from vicinal.inputs.splits import class_folds
 from vicinal.nca.calibration import CERTAIN, Calibration, calibrate
-from vicinal.nca.equations import Objective
+from vicinal.nca.equations import Objective, class_counts, class_log_priors
 from vicinal.nca.prediction import Classifier, under_map
 from vicinal.nca.preparation import (
     AS_GIVEN,
@@ -31,6 +31,7 @@ from vicinal.nca.preparation import (
     FEATURES,
     QUICK,
     Preparation,
+    plain_objective,
     prepare,
     unlearned,
 )
@@ -118,6 +119,7 @@ class Trials:
         Log probabilities of the classes of n rows held back.
     labels : ndarray of shape (n,)
     weights : ndarray of shape (n,)
+        What each counts; their sum is how many rows of equal weight know as much.
     """
 
     init: tuple[str, ...]
@@ -229,7 +231,8 @@ def choose_scale(
 ) -> tuple[float, Calibration]:
     """Size and calibration of a map, by rows held back."""
     log_p = _at_all_scales(A, logit, objective, data, queries, engine)[None]
-    trials = Trials((AS_GIVEN,), (USUAL_PENALTY,), log_p, queries.labels, queries.counts)
+    weights = expected_weights(objective, queries)
+    trials = Trials((AS_GIVEN,), (USUAL_PENALTY,), log_p, queries.labels, weights)
     chosen, _ = choose(trials, 1.0)
     return chosen.scale, chosen.calibration
 
@@ -270,7 +273,22 @@ def try_folds(
     fits.close()
     queries = everything[np.concatenate(held_back)]
     init, shares = zip(*fits.names, strict=True)
-    return Trials(init, shares, np.concatenate(log_p, axis=2), queries.labels, queries.counts)
+    weights = expected_weights(plain_objective(settings), queries)
+    return Trials(init, shares, np.concatenate(log_p, axis=2), queries.labels, weights)
+
+
+def expected_weights(objective: Objective, queries: LabeledPoints) -> NDArray:
+    """What rows held back count where classes are as frequent as the prior says.
+
+    Their sum is the number of rows of equal weight whose mean would vary as much.
+    """
+    counts = queries.counts
+    if isinstance(objective.prior, str) and objective.prior == "empirical":
+        return counts
+    in_class = class_counts(queries, objective.n_classes)
+    factors = np.exp(class_log_priors(objective, in_class)) / np.maximum(in_class, 1e-300)
+    weights = counts * factors[queries.labels]
+    return weights * (weights.sum() / (weights * factors[queries.labels]).sum())
 
 
 class _Fits:

@@ -109,6 +109,7 @@ def _show_chapter(number: int, chapter: "Chapter") -> None:
     show_paragraphs(f"{number}  {chapter.title}", style="bold")
     show_paragraphs(f"   {chapter.data}", style="dim")
     show_paragraphs(f"   {chapter.trouble}", f"   {chapter.cure}")
+    show_paragraphs(f"   {chapter.measure}:", style="dim")
     show_bars(
         [(one.method, _share(chapter, one.value), chapter.said(one)) for one in chapter.outcomes]
     )
@@ -125,7 +126,7 @@ def _share(chapter: "Chapter", value: float) -> float:
 
 def _show_gains(story: "Story") -> None:
     show_table(
-        ["", "New rows that judge", "Before", "After", "Gain"],
+        ["", "Measured on new rows", "Before", "After", "Gain"],
         [
             [
                 chapter.title,

@@ -37,9 +37,9 @@ def tell_noise(seed: int, tell: Tell, n_rows: int | None = None) -> Chapter:
     return Chapter(
         key="noise",
         title="Noise",
-        data="digits: 64 pixels in a frame of 192 that are static",
-        trouble="Three pixels in four are chance, and distances count them all alike.",
-        cure="NeighborhoodComponents learns to look at the digit and not at the static.",
+        data="digits: 64 pixels, in a frame of 192 pixels of static",
+        trouble="Three pixels in four are random, and distances count them all alike.",
+        cure="NeighborhoodComponents learns to look at the digit, not at the static.",
         measure=f"{len(split.y_test)} new images whose 5 nearest name the right digit",
         outcomes=outcomes,
         panels=(_shown(shown, before, split), _shown(shown, after, split)),

@@ -35,10 +35,10 @@ def tell_pairs(seed: int, tell: Tell, n_rows: int | None = None) -> Chapter:
     return Chapter(
         key="pairs",
         title="Pairs",
-        data=f"digits: {N_PAIRS} pairs, the same or not; which digits is never said",
+        data=f"digits: {N_PAIRS} pairs, labeled same or different, never which digit",
         trouble="Many pairs that belong together lie farther apart than pairs that do not.",
-        cure="LatentCoincidence learns the probability that two belong together.",
-        measure=f"{len(y_test)} new images: the same digit is nearer than another",
+        cure="LatentCoincidence learns the probability that two images belong together.",
+        measure=f"{len(y_test)} new images: how often the same digit is nearer than another",
         outcomes=(
             Outcome("all pixels", False, _same_nearer(X_test, y_test)),
             Outcome("PCA", False, _same_nearer(pca.transform(X_test), y_test), pca_seconds),

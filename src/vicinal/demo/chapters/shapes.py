@@ -25,9 +25,9 @@ def tell_shapes(seed: int, tell: Tell, n_rows: int | None = None) -> Chapter:
     return Chapter(
         key="shapes",
         title="Shapes",
-        data=f"digits: a map of {len(X)} images in the plane; no labels",
-        trouble="A straight line between two images can leave the sheet that they lie on.",
-        cure="DivergenceEmbedding compares the local shape around points, not points.",
+        data=f"digits: {len(X)} images on a map of two dimensions; no labels",
+        trouble="A straight line between two images can leave the surface that they lie on.",
+        cure="DivergenceEmbedding also compares the shape of the data around each image.",
         measure=f"{len(split.y_test)} new images whose 5 nearest on the map name the right digit",
         outcomes=outcomes,
         panels=(panels[0], panels[1]),

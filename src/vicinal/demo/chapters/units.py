@@ -48,9 +48,9 @@ def tell_units(split: Split, tell: Tell) -> tuple[Chapter, NeighborhoodComponent
     chapter = Chapter(
         key="units",
         title="Units",
-        data="wine: 13 measurements, each in a unit of its own",
-        trouble="Proline comes in hundreds, so proline alone decides which wines are near.",
-        cure="NeighborhoodComponents learns from labels what to weigh, in any units.",
+        data="wine: 13 measurements, each in its own unit",
+        trouble="Proline runs into the hundreds, so it alone decides which wines are near.",
+        cure="NeighborhoodComponents learns from labels how much each column counts.",
         measure=f"{len(labels)} new wines whose 5 nearest name the right grower",
         outcomes=(raw, scaled, learned),
         panels=(
