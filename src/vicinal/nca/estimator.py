@@ -111,7 +111,7 @@ class NeighborhoodComponents(
         Prior probabilities of the classes, in the order of `classes_`. p_i and `predict_proba` are
         posterior probabilities under class-conditional densities with these priors. "empirical":
         the class frequencies, which is classic NCA: large classes attract more. "uniform": the same
-        for all classes.
+        for all classes. Cross-validation weights its held-out rows by these priors, too.
     solver : {"auto", "lbfgs", "cg", "bold-driver", "sgd", "adam"}, default="auto"
         "lbfgs": L-BFGS. "cg": nonlinear conjugate gradients. "bold-driver": gradient ascent whose
         learning rate grows as long as the objective does. "sgd": stochastic gradient ascent with
