@@ -70,6 +70,11 @@ def test_files_of_a_folder_come_in_the_order_of_their_names(labeled, tmp_path):
     assert np.array_equal(rows, np.concatenate([labeled[0][133:], labeled[0][:133]]))
 
 
+def test_a_folder_may_have_a_dot_in_its_name(labeled, tmp_path):
+    folder = written_parquet(labeled[0], tmp_path).rename(tmp_path / "rows-1.2")
+    assert open_rows(folder).shape == labeled[0].shape
+
+
 @pytest.mark.parametrize(
     ("name", "module"), [("a.parquet", "pyarrow"), ("a.zarr", "zarr"), ("memory://a.npy", "fsspec")]
 )

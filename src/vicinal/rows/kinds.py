@@ -13,7 +13,7 @@ from vicinal.rows.arrow import DatasetRows, TableRows
 from vicinal.rows.chunked import DaskRows, ZarrRows, check_known_chunks
 from vicinal.rows.source import RowSource
 
-__all__ = ["KINDS", "Kind", "is_lazy", "labels_of", "source_of"]
+__all__ = ["KINDS", "Kind", "is_lazy", "labels_of", "n_labels", "source_of"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,23 @@ def source_of(X: Any) -> RowSource | None:
 def is_lazy(X: Any) -> bool:
     """Whether X is an array of dask, whose answers are computed when somebody asks for them."""
     return _of("dask", "Array")(X)
+
+
+def n_labels(value: Any, name: str) -> int | None:
+    """Number of labels or weights, none of which is computed; None: there is no saying.
+
+    Parameters
+    ----------
+    value : object
+    name : str
+        Of the argument.
+    """
+    if _is_dask(value):
+        check_known_chunks(value, name)
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return len(value) if hasattr(value, "__len__") else None
+    return int(shape[0]) if shape else None
 
 
 def labels_of(value: Any, name: str) -> Any:
