@@ -304,6 +304,8 @@ def test_what_a_store_does_not_have(train, store, garden):
         ",a,kind\n0,1.5,x\n1,2,y\n2,2.5,x\n3,3,y\n",
         '"a\nb", c ,kind\n1,2,"x, y"\n3,4,z\n5,6,"x, y"\n2,1,z\n',
         "a,kind\n1e3,1\n2,2\n3.5,1\n,2\n7,1\n8,2\n",
+        "a,b,kind\n1,True,x\n2,False,y\n3,TRUE,x\n4,FALSE,y\n5,true,x\n",
+        "a,kind\n1,True\n2,False\n3,True\n4,False\n5,True\n",
     ],
 )
 def test_texts_are_understood_as_whole_ones(text, monkeypatch):
@@ -321,6 +323,14 @@ def test_texts_are_understood_as_whole_ones(text, monkeypatch):
         done(*asked, *LIMIT, "-o", f"parts{out}")
         done(*asked, "-o", f"whole{out}")
         assert_same_tables(f"parts{out}", f"whole{out}")
+
+
+def test_a_quote_that_is_not_closed():
+    lines = ["a,kind", "1,x", '2,"y', "3,x", "4,y", "5,x", ""]
+    Path("text.csv").write_text("\n".join(lines))
+    for limit in ((), LIMIT):
+        said = refused("fit", "text.csv", "-t", "kind", *limit, "-o", "a.skops")
+        assert "'text.csv' has a stray quote" in said
 
 
 def test_a_text_without_names(train):
