@@ -73,6 +73,13 @@ def test_a_data_frame_of_dask(labeled):
         LocalComponents().fit(DataFrame())
 
 
+def test_a_masked_array(labeled):
+    da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
+    masked = da.ma.masked_less(da.from_array(labeled[0], chunks=(50, 4)), 0)
+    with pytest.raises(TypeError, match=r"X is a masked array.*dask\.array\.ma\.filled\(X, value"):
+        LocalComponents().fit(masked)
+
+
 def test_chunks_of_other_sizes_than_dask_believes(labeled):
     da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
     X, _ = labeled

@@ -74,6 +74,11 @@ class DaskRows(RowSource):
 
     def __init__(self, array: Any, name: str = "X") -> None:
         check_known_chunks(array, name)
+        if isinstance(array._meta, np.ma.MaskedArray):
+            raise TypeError(
+                f"{name} is a masked array, and what is masked would count like all else: give it "
+                f"values by dask.array.ma.filled({name}, value), or drop these rows, first."
+            )
         self.name = name
         self.shape = check_matrix(name, array.shape, np.dtype(array.dtype))
         self.array, self.dtype = array, precision_of([array.dtype])
