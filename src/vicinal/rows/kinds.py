@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vicinal.rows.arrays import ArrayRows
 from vicinal.rows.arrow import DatasetRows, TableRows
-from vicinal.rows.chunked import DaskRows, ZarrRows, check_known_chunks
+from vicinal.rows.chunked import DaskRows, ZarrRows, check_can_compute
 from vicinal.rows.source import RowSource
 
 __all__ = ["KINDS", "Kind", "is_lazy", "labels_of", "n_labels", "source_of"]
@@ -83,7 +83,7 @@ def n_labels(value: Any, name: str) -> int | None:
         Of the argument.
     """
     if _is_dask(value):
-        check_known_chunks(value, name)
+        check_can_compute(value, name)
     shape = getattr(value, "shape", None)
     if shape is None:
         return len(value) if hasattr(value, "__len__") else None
@@ -100,7 +100,7 @@ def labels_of(value: Any, name: str) -> Any:
         Of the argument.
     """
     if _is_dask(value):
-        check_known_chunks(value, name)
+        check_can_compute(value, name)
         return _vector(np.asarray(value.compute()), name)
     if _is_zarr(value):
         return _vector(np.asarray(value[:]), name)
