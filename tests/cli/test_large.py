@@ -349,6 +349,7 @@ def test_a_text_without_names(train):
         (("--model", "coincidence", "--test-size", "0.2"), "--test-size: this model is judged by"),
         (("--memory-limit", "much"), "memory_limit='much' is no size"),
         (("--memory-limit", "1MB"), "raise the limit"),
+        (("--set", "memory_limit=1GB"), "--set memory_limit: --memory-limit has set it already"),
         (("--memory-limit", "200MB", "--set", "batching=full"), None),
     ],
 )
