@@ -252,6 +252,23 @@ def test_arrays_have_columns_by_their_places(train):
     assert_same_models("a.skops", "b.skops")
 
 
+@pytest.mark.parametrize("dtype", ["f2", ">f4", ">f8", "g"])
+def test_fits_to_arrays_of_any_numbers_are_those_of_the_whole_table(train, dtype):
+    X = train.select("length", "width", "height").to_numpy()
+    y = train["kind"].rank("dense").to_numpy() > 1
+    np.save("train.npy", np.column_stack([X, y]).astype(dtype))
+    learn = ("fit", "train.npy", "--target", "x4", "-d", "1", "--seed", "0", "--no-standardize")
+    done(*learn, *LIMIT, "-o", "parts.skops")
+    done(*learn, "-o", "whole.skops")
+    assert_same_models("parts.skops", "whole.skops")
+    assert_same_precision("parts.skops", "whole.skops")
+
+
+def assert_same_precision(*paths):
+    first, second = (vicinal.load(path).components_.dtype for path in paths)
+    assert first == second
+
+
 @pytest.fixture
 def store():
     """Objects in memory, by their URLs."""
