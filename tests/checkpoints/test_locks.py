@@ -96,3 +96,21 @@ def test_a_disk_without_locks_is_told(path, monkeypatch):
     told = pytest.warns(UserWarning, match="cannot be locked .*No locks available")
     with told, locking.locked(path):
         pass
+
+
+@pytest.mark.parametrize("content", [b"lock file of a package manager", b"{}"])
+def test_a_file_of_somebody_else_is_not_taken_for_a_lock(path, content):
+    Path(f"{path}.lock").write_bytes(content)
+    with pytest.raises(FileExistsError, match=rf"checkpoint='{path}' needs '{path}\.lock' for"):
+        model(path).fit(X_IRIS, Y_IRIS)
+    assert Path(f"{path}.lock").read_bytes() == content
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"proc", b"process 7 on another", bytes(30)])
+def test_a_lock_that_was_left_is_taken_over(path, content):
+    """Also one that was not yet on the disk when the machine crashed."""
+    Path(f"{path}.lock").write_bytes(content)
+    with locking.locked(path):
+        assert Path(f"{path}.lock").read_text().startswith(f"process {os.getpid()} on ")
+    assert not Path(f"{path}.lock").exists()

@@ -252,6 +252,23 @@ def test_arrays_have_columns_by_their_places(train):
     assert_same_models("a.skops", "b.skops")
 
 
+@pytest.mark.parametrize("dtype", ["f2", ">f4", ">f8", "g"])
+def test_fits_to_arrays_of_any_numbers_are_those_of_the_whole_table(train, dtype):
+    X = train.select("length", "width", "height").to_numpy()
+    y = train["kind"].rank("dense").to_numpy() > 1
+    np.save("train.npy", np.column_stack([X, y]).astype(dtype))
+    learn = ("fit", "train.npy", "--target", "x4", "-d", "1", "--seed", "0", "--no-standardize")
+    done(*learn, *LIMIT, "-o", "parts.skops")
+    done(*learn, "-o", "whole.skops")
+    assert_same_models("parts.skops", "whole.skops")
+    assert_same_precision("parts.skops", "whole.skops")
+
+
+def assert_same_precision(*paths):
+    first, second = (vicinal.load(path).components_.dtype for path in paths)
+    assert first == second
+
+
 @pytest.fixture
 def store():
     """Objects in memory, by their URLs."""
@@ -304,6 +321,8 @@ def test_what_a_store_does_not_have(train, store, garden):
         ",a,kind\n0,1.5,x\n1,2,y\n2,2.5,x\n3,3,y\n",
         '"a\nb", c ,kind\n1,2,"x, y"\n3,4,z\n5,6,"x, y"\n2,1,z\n',
         "a,kind\n1e3,1\n2,2\n3.5,1\n,2\n7,1\n8,2\n",
+        "a,b,kind\n1,True,x\n2,False,y\n3,TRUE,x\n4,FALSE,y\n5,true,x\n",
+        "a,kind\n1,True\n2,False\n3,True\n4,False\n5,True\n",
     ],
 )
 def test_texts_are_understood_as_whole_ones(text, monkeypatch):
@@ -323,6 +342,14 @@ def test_texts_are_understood_as_whole_ones(text, monkeypatch):
         assert_same_tables(f"parts{out}", f"whole{out}")
 
 
+def test_a_quote_that_is_not_closed():
+    lines = ["a,kind", "1,x", '2,"y', "3,x", "4,y", "5,x", ""]
+    Path("text.csv").write_text("\n".join(lines))
+    for limit in ((), LIMIT):
+        said = refused("fit", "text.csv", "-t", "kind", *limit, "-o", "a.skops")
+        assert "'text.csv' has a stray quote" in said
+
+
 def test_a_text_without_names(train):
     table = Path("bare.csv")
     train.drop("id").write_csv(table, include_header=False)
@@ -339,6 +366,7 @@ def test_a_text_without_names(train):
         (("--model", "coincidence", "--test-size", "0.2"), "--test-size: this model is judged by"),
         (("--memory-limit", "much"), "memory_limit='much' is no size"),
         (("--memory-limit", "1MB"), "raise the limit"),
+        (("--set", "memory_limit=1GB"), "--set memory_limit: --memory-limit has set it already"),
         (("--memory-limit", "200MB", "--set", "batching=full"), None),
     ],
 )

@@ -526,6 +526,20 @@ def test_a_client_that_is_closed(cluster, labeled):
         LocalComponents(engine="dask").fit(X)
 
 
+def test_rows_and_labels_that_a_closed_client_has_held(cluster, labeled):
+    X, y = labeled
+    with distributed.Client(cluster):
+        rows = da.from_array(X, chunks=(400, 5)).persist() + 1.0
+        labels = da.from_array(y, chunks=400).persist()
+        model = nca("auto", **FULL).fit(rows, labels)
+    told = "X was held by the workers of a cluster, and its client is closed"
+    for ask in (lambda: nca("auto").fit(rows, y), lambda: model.predict(rows)):
+        with pytest.raises(ValueError, match=told):
+            ask()
+    with pytest.raises(ValueError, match="y was held by the workers of a cluster"):
+        model.score(X, labels)
+
+
 def test_what_is_wrong_is_told_before_any_work(client, labeled):
     X, y = labeled
     rows = da.from_array(X, chunks=(400, 5))

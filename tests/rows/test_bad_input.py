@@ -33,6 +33,24 @@ def test_labels_that_do_not_align(nothing_is_read, labeled, tmp_path):
         NeighborhoodComponents().partial_fit(rows, y=y[1:])
 
 
+def test_labels_in_chunks_that_do_not_align_are_not_computed(nothing_is_read, labeled):
+    da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
+    X, y = labeled
+
+    def computed(block):
+        raise AssertionError("labels were computed")
+
+    rows = da.from_array(X, chunks=(50, 4))
+    labels = da.from_array(y[1:], chunks=50).map_blocks(computed, dtype=y.dtype)
+    for model in (NeighborhoodComponents(), LocalComponents()):
+        with pytest.raises(ValueError, match="y has 399 values, but X has 400 rows"):
+            model.partial_fit(rows, labels)
+    with pytest.raises(ValueError, match="sample_weight has 399 values"):
+        NeighborhoodComponents().fit(rows, y, sample_weight=labels)
+    with pytest.raises(ValueError, match="y has 399 values"):
+        NeighborhoodComponents().fit(X, y).score(rows, labels)
+
+
 def test_chunks_of_unknown_sizes(labeled):
     da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
     X, y = labeled
@@ -53,6 +71,13 @@ def test_a_data_frame_of_dask(labeled):
     DataFrame = type("DataFrame", (), {"__module__": "dask.dataframe.core"})
     with pytest.raises(TypeError, match=r"to_dask_array\(lengths=True\)"):
         LocalComponents().fit(DataFrame())
+
+
+def test_a_masked_array(labeled):
+    da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
+    masked = da.ma.masked_less(da.from_array(labeled[0], chunks=(50, 4)), 0)
+    with pytest.raises(TypeError, match=r"X is a masked array.*dask\.array\.ma\.filled\(X, value"):
+        LocalComponents().fit(masked)
 
 
 def test_chunks_of_other_sizes_than_dask_believes(labeled):
@@ -195,6 +220,19 @@ def test_files_that_are_not_there(tmp_path):
     (tmp_path / "rows.xls").write_bytes(b"")
     with pytest.raises(ValueError, match=r"no suffix that tells what it is: use one of \.npy"):
         open_rows(tmp_path / "rows.xls")
+
+
+@pytest.mark.parametrize("path", [None, 3, b"rows.npy"])
+def test_what_is_no_path(path):
+    with pytest.raises(TypeError, match=r"path=.* must be the path of a file or a folder, or a U"):
+        open_rows(path)
+
+
+@pytest.mark.parametrize("columns", ["c0", 1])
+def test_one_column_that_is_not_in_a_list(columns, labeled, tmp_path):
+    np.save(tmp_path / "rows.npy", labeled[0])
+    with pytest.raises(TypeError, match=rf"columns={columns!r} must be a list: write columns=\["):
+        open_rows(tmp_path / "rows.npy", columns=columns)
 
 
 def test_no_rows_at_all(labeled):

@@ -36,6 +36,11 @@ def test_what_is_no_size(wrong, labeled):
         LocalComponents(memory_limit=wrong).partial_fit(labeled[0])
 
 
+def test_a_size_is_told_as_it_was_written():
+    with pytest.raises(ValueError, match="memory_limit='0GB' must be positive"):
+        bytes_of("0GB")
+
+
 def test_the_largest_part_is_named():
     needs = [Need("this", 1e6, "do that"), Need("more", 3e9, "do less of it")]
     with pytest.raises(ValueError, match=r"3 GB, of which 3 GB are for more: do less of it, or"):

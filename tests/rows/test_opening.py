@@ -40,6 +40,23 @@ def test_text_is_read_in_parts(monkeypatch, labeled, tmp_path):
         list(open_rows(tmp_path / "rows.csv", target="y").chunks())
 
 
+def test_truth_in_a_text_is_a_number(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    (tmp_path / "rows.csv").write_text("a,b\n1,True\n2.5,False\n3,True\n")
+    (chunk,) = open_rows(tmp_path / "rows.csv").chunks()
+    assert chunk.tolist() == [[1, 1], [2.5, 0], [3, 1]]
+
+
+@pytest.mark.parametrize("row", ['2,"y', '2,y"'])
+def test_a_quote_that_is_not_closed(row, tmp_path):
+    """Arrow takes all that follows for one field, and the rows were lost without a word."""
+    pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    lines = ["a,k", '1,"y, z"', row, "3,x", "4,y", ""]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=r"rows\.csv' has a stray quote"):
+        open_rows(tmp_path / "rows.csv", target="k")
+
+
 def test_a_text_whose_names_are_not_in_utf_8(tmp_path):
     pytest.importorskip("pyarrow", reason="the extra files is not installed")
     (tmp_path / "rows.csv").write_bytes("länge,b\n1,2\n".encode("latin-1"))
@@ -68,6 +85,11 @@ def test_files_of_a_folder_come_in_the_order_of_their_names(labeled, tmp_path):
     (folder / "part0.parquet").rename(folder / "part9.parquet")
     rows = np.concatenate(list(open_rows(folder).chunks()))
     assert np.array_equal(rows, np.concatenate([labeled[0][133:], labeled[0][:133]]))
+
+
+def test_a_folder_may_have_a_dot_in_its_name(labeled, tmp_path):
+    folder = written_parquet(labeled[0], tmp_path).rename(tmp_path / "rows-1.2")
+    assert open_rows(folder).shape == labeled[0].shape
 
 
 @pytest.mark.parametrize(

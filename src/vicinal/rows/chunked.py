@@ -1,5 +1,6 @@
 """Rows of arrays in chunks: of zarr, and of dask."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from vicinal.rows.arrays import check_matrix, places_of, taken
 from vicinal.rows.blocks import block_rows
 from vicinal.rows.source import RowSource, naming_rows, precision_of
 
-__all__ = ["DaskRows", "ZarrRows", "check_known_chunks"]
+__all__ = ["DaskRows", "ZarrRows", "check_can_compute"]
 
 
 class ZarrRows(RowSource):
@@ -73,7 +74,12 @@ class DaskRows(RowSource):
     """
 
     def __init__(self, array: Any, name: str = "X") -> None:
-        check_known_chunks(array, name)
+        check_can_compute(array, name)
+        if isinstance(array._meta, np.ma.MaskedArray):
+            raise TypeError(
+                f"{name} is a masked array, and what is masked would count like all else: give it "
+                f"values by dask.array.ma.filled({name}, value), or drop these rows, first."
+            )
         self.name = name
         self.shape = check_matrix(name, array.shape, np.dtype(array.dtype))
         self.array, self.dtype = array, precision_of([array.dtype])
@@ -94,8 +100,11 @@ class DaskRows(RowSource):
             start += size
 
 
-def check_known_chunks(array: Any, name: str) -> None:
-    """Refuse an array of dask that does not know how many rows it has."""
+def check_can_compute(array: Any, name: str) -> None:
+    """Refuse an array of dask that does not know how many rows it has, or cannot be had any more.
+
+    Neither is computed: what the workers of a cluster have held is gone with the client.
+    """
     if not hasattr(array, "chunks"):
         raise TypeError(
             f"{name} is a {type(array).__module__}.{type(array).__name__}, and an array of dask is "
@@ -104,6 +113,13 @@ def check_known_chunks(array: Any, name: str) -> None:
     if any(np.isnan(size) for sizes in array.chunks for size in sizes):
         raise ValueError(
             f"{name} has chunks of unknown sizes: call {name}.compute_chunk_sizes() first."
+        )
+    distributed = sys.modules.get("distributed")
+    held = [] if distributed is None else distributed.futures_of(array)
+    if any(future.status == "cancelled" for future in held):
+        raise ValueError(
+            f"{name} was held by the workers of a cluster, and its client is closed: make {name} "
+            "anew, with a client that stays open."
         )
 
 

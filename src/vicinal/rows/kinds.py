@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from vicinal.rows.arrays import ArrayRows
 from vicinal.rows.arrow import DatasetRows, TableRows
-from vicinal.rows.chunked import DaskRows, ZarrRows, check_known_chunks
+from vicinal.rows.chunked import DaskRows, ZarrRows, check_can_compute
 from vicinal.rows.source import RowSource
 
-__all__ = ["KINDS", "Kind", "is_lazy", "labels_of", "source_of"]
+__all__ = ["KINDS", "Kind", "is_lazy", "labels_of", "n_labels", "source_of"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,23 @@ def is_lazy(X: Any) -> bool:
     return _of("dask", "Array")(X)
 
 
+def n_labels(value: Any, name: str) -> int | None:
+    """Number of labels or weights, none of which is computed; None: there is no saying.
+
+    Parameters
+    ----------
+    value : object
+    name : str
+        Of the argument.
+    """
+    if _is_dask(value):
+        check_can_compute(value, name)
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return len(value) if hasattr(value, "__len__") else None
+    return int(shape[0]) if shape else None
+
+
 def labels_of(value: Any, name: str) -> Any:
     """Labels or weights in memory, from arrays in chunks; anything else as it is.
 
@@ -83,7 +100,7 @@ def labels_of(value: Any, name: str) -> Any:
         Of the argument.
     """
     if _is_dask(value):
-        check_known_chunks(value, name)
+        check_can_compute(value, name)
         return _vector(np.asarray(value.compute()), name)
     if _is_zarr(value):
         return _vector(np.asarray(value[:]), name)

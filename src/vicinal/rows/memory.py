@@ -33,17 +33,18 @@ def bytes_of(memory_limit: Any) -> float | None:
     """A limit in bytes, from a number of them or words as "2GB"; None: no limit."""
     if memory_limit is None:
         return None
+    n_bytes = memory_limit
     if isinstance(memory_limit, str):
         found = _WRITTEN.fullmatch(memory_limit)
         if found is None:
             raise ValueError(f"memory_limit={memory_limit!r} is no size: write it as '2GB'.")
         unit = (found[2] or "").lower()
-        memory_limit = float(found[1]) * {**_UNITS, **_BINARY}[unit]
-    if isinstance(memory_limit, bool) or not isinstance(memory_limit, Real):
+        n_bytes = float(found[1]) * {**_UNITS, **_BINARY}[unit]
+    if isinstance(n_bytes, bool) or not isinstance(n_bytes, Real):
         raise TypeError(f"memory_limit={memory_limit!r} must be a number of bytes, '2GB', or None.")
-    if not 0 < float(memory_limit) < float("inf"):
+    if not 0 < float(n_bytes) < float("inf"):
         raise ValueError(f"memory_limit={memory_limit!r} must be positive: bytes, or '2GB'.")
-    return float(memory_limit)
+    return float(n_bytes)
 
 
 def in_words(n_bytes: float) -> str:

@@ -26,7 +26,7 @@ from vicinal.rows.cluster import (
     spread_source,
     stays_there,
 )
-from vicinal.rows.kinds import is_lazy, labels_of, source_of
+from vicinal.rows.kinds import is_lazy, labels_of, n_labels, source_of
 from vicinal.rows.memory import Need, bytes_of, check_memory
 from vicinal.rows.settling import held_bytes, settled
 from vicinal.rows.source import RowSource, precision_of
@@ -48,13 +48,14 @@ def learns_from_rows(method: Function) -> Function:
         X, others, named = _arguments(args, kwargs)
         source = source_of(X)
         check_engine(self)
+        if source is not None:  # before labels in chunks are computed
+            _check_labeled(self, others, named)
+            _check_aligned(source, others, named)
         others, named = _in_memory(others, named)
         check_limit(self, method.__name__, X if source is None else source)
         if source is None:
             with computing_there(self, None):
                 return method(self, X, *others, **named)
-        _check_labeled(self, others, named)
-        _check_aligned(source, others, named)
         if stays_there(self, method.__name__, source):
             with computing_there(self, source):
                 return method(self, spread_source(source), *others, **named)
@@ -96,9 +97,9 @@ def scores_rows(method: Function) -> Function:
     def scores(self: Any, *args: Any, **kwargs: Any) -> Any:
         X, others, named = _arguments(args, kwargs)
         source = source_of(X)
-        others, named = _in_memory(others, named)
         if source is not None:
             _check_aligned(source, others, named)
+        others, named = _in_memory(others, named)
         is_here = source is not None and not is_lazy(X)  # else answers are computed where rows are
         return method(self, source if is_here else X, *others, **named)
 
@@ -138,11 +139,11 @@ def _check_aligned(source: RowSource, others: tuple[Any, ...], named: dict[str, 
     """Refuse labels or weights that do not belong to the rows one by one."""
     called = {"y": others[0] if others else None, **named}
     for name in ("y", "sample_weight"):
-        values: Any = called.get(name)
-        if hasattr(values, "__len__") and len(values) != len(source):
+        n = n_labels(called.get(name), name)
+        if n is not None and n != len(source):
             raise ValueError(
-                f"{name} has {len(values)} values, but {source.name} has {len(source)} rows: there "
-                "must be one for each, in the same order."
+                f"{name} has {n} values, but {source.name} has {len(source)} rows: there must be "
+                "one for each, in the same order."
             )
 
 

@@ -74,12 +74,23 @@ def open_rows(
     >>> rows.shape, Z.shape
     ((300, 4), (300, 2))
     """
+    _check_asked(path, columns)
     place = Place.of(path, storage_options)
     suffix = place.suffix
+    if suffix not in SUFFIXES and place.is_folder:  # its name has a dot, as "rows-1.2"
+        suffix = ""
     if suffix not in SUFFIXES:
         known = ", ".join(one for one in SUFFIXES if one)
         raise ValueError(f"{place.name} has no suffix that tells what it is: use one of {known}.")
     return SUFFIXES[suffix](place, columns, target)
+
+
+def _check_asked(path: Any, columns: Any) -> None:
+    """Refuse what is no path, and one column where a list of them is expected."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path={path!r} must be the path of a file or a folder, or a URL.")
+    if isinstance(columns, str | int | np.integer):
+        raise TypeError(f"columns={columns!r} must be a list: write columns=[{columns!r}].")
 
 
 class Place(NamedTuple):

@@ -42,17 +42,18 @@ class Text(NamedTuple):
     @property
     def schema(self) -> "pa.Schema":
         """Names, and types as the first part of the text has them."""
-        with self._read(None) as reader:
+        with self._read(None) as (reader, _content):
             _ = reader.schema.names  # which Arrow decodes when they are asked for
             return reader.schema
 
     def batches(self, types: Mapping[str, "pa.DataType"]) -> Iterator["pa.RecordBatch"]:
         """Some columns, as these types, in parts of some megabytes of text."""
-        with self._read(types) as reader:
+        with self._read(types) as (reader, content):
             yield from reader
+            content.check_quotes(self.name)
 
     @contextmanager
-    def _read(self, types: Mapping[str, "pa.DataType"] | None) -> Iterator[Any]:
+    def _read(self, types: Mapping[str, "pa.DataType"] | None) -> Iterator[tuple[Any, "_Content"]]:
         import pyarrow.csv as pacsv
 
         chosen = None
@@ -70,9 +71,43 @@ class Text(NamedTuple):
         with (
             _as_table(self.name),
             self.opened() as stream,
-            pacsv.open_csv(stream, reading, parsing, chosen) as reader,
+            pacsv.open_csv(content := _Content(stream), reading, parsing, chosen) as reader,
         ):
-            yield reader
+            yield reader, content
+
+
+class _Content:
+    """What Arrow reads, and the number of quotes in it.
+
+    A quote that is not closed begins a field with all rows that follow: Arrow takes it so, and the
+    rows would be lost without a word.
+
+    Parameters
+    ----------
+    stream : binary stream
+    """
+
+    closed = False  # as Arrow asks; whoever has opened the stream closes it
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._n_quotes = stream, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        part = self._stream.read(size)
+        self._n_quotes += part.count(b'"')
+        return part
+
+    def close(self) -> None:
+        """Nothing is to be done."""
+
+    def check_quotes(self, name: str) -> None:
+        """Refuse an odd number of them, once all was read."""
+        if self._n_quotes % 2:
+            raise ValueError(
+                f"{name} has a stray quote, which is not closed or stands inside a field that is "
+                "not quoted: put the field into quotes, and double those inside."
+            )
 
 
 class TextRows(ArrowRows):
@@ -125,7 +160,10 @@ class TextRows(ArrowRows):
         """As they are parsed, whatever the size."""
         import pyarrow as pa
 
-        return self._text.batches(dict.fromkeys(names, pa.float64()))
+        found = {name: self._schema.field(name).type for name in names}
+        truth = pa.types.is_boolean  # words, as true and false, that are no numbers to a parser
+        types = {name: kind if truth(kind) else pa.float64() for name, kind in found.items()}
+        return self._text.batches(types)
 
     def _words(self, name: str) -> Iterator["pa.RecordBatch"]:
         """One column as it is written."""

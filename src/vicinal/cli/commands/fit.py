@@ -1,6 +1,5 @@
 """``vicinal fit``."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,6 +104,7 @@ def fit(
             "engine": ("--engine", engine),
             "n_jobs": ("--jobs", jobs),
             "checkpoint": ("--checkpoint", None if checkpoint is None else str(checkpoint)),
+            "memory_limit": ("--memory-limit", sparing.memory_limit),  # what the model may hold
         }
         parameters = merge(model.estimator, f"--model {model.value}", settings or [], direct)
         plan = FitPlan(model, parameters, standardize, test_size, seed)
@@ -113,7 +113,8 @@ def fit(
         refuse_overwriting(written, data)
         plan.check_repeatable()
         if sparing.is_for(data):
-            plan = _plan_in_parts(plan, sparing.memory_limit)
+            if test_size is not None:
+                check_judged_in_parts(model.estimator, "--test-size")
             table = sparing.table(data, reading)
             rows = _rows_in_parts(table, choosing.selection, target, model, drop_missing)
         else:
@@ -154,15 +155,6 @@ def _rows_in_parts(
     if rows.y is not None:
         check_classes(rows.y, str(target), table.name)
     return rows
-
-
-def _plan_in_parts(plan: FitPlan, memory_limit: str | None) -> FitPlan:
-    """What the model may hold is bounded, too."""
-    if plan.test_size is not None:
-        check_judged_in_parts(plan.family.estimator, "--test-size")
-    if memory_limit is None:
-        return plan
-    return replace(plan, parameters={**plan.parameters, "memory_limit": memory_limit})
 
 
 def _facts(done: Fitted, output: Path, data: Path) -> dict[str, Any]:

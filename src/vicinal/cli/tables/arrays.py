@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["read_npy", "read_npz"]
+__all__ = ["plain_type", "read_npy", "read_npz"]
 
 
 def read_npy(source: Source) -> Table:
@@ -73,10 +73,10 @@ def _series(column: str, values: "NDArray", name: str) -> "pl.Series":
         raise ValueError(f"{name} is an array of {values.dtype}: it must hold numbers")
     if values.dtype.kind == "U":
         return pl.Series(column, values.tolist(), dtype=pl.String)
-    return pl.Series(column, values.astype(_plain(values.dtype)))
+    return pl.Series(column, values.astype(plain_type(values.dtype)))
 
 
-def _plain(dtype: "np.dtype") -> "np.dtype":
+def plain_type(dtype: "np.dtype") -> "np.dtype":
     """The nearest type that a table can hold."""
     import numpy as np
 

@@ -20,6 +20,9 @@ __all__ = ["LOCK", "locked"]
 # What is added to the name of a checkpoint while a fit uses it.
 LOCK = ".lock"
 
+# How a lock begins, which tells it from files of others (poetry.lock).
+_BEGINNING = b"process "
+
 # Where a disk, or the server that it belongs to, knows no locks, or is full.
 _NO_LOCKS = (
     errno.EDQUOT,
@@ -59,7 +62,8 @@ def locked(path: Path) -> Iterator[None]:
     try:
         with suppress(OSError):  # a full disk: others are not told whose it is
             os.ftruncate(file, 0)
-            os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
+            os.lseek(file, 0, os.SEEK_SET)
+            os.write(file, _BEGINNING + f"{os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
         _released(file, beside)
@@ -72,6 +76,7 @@ def _taken(path: Path, beside: Path) -> int:
         try:
             _lock(file)
             if _is_at(beside, file):
+                _check_ours(path, beside, file)
                 return file
         except BlockingIOError:
             user = os.read(file, 200).decode(errors="replace") or "another process"
@@ -84,6 +89,16 @@ def _taken(path: Path, beside: Path) -> int:
             os.close(file)
             raise
         os.close(file)  # whoever had it has removed it since it was opened
+
+
+def _check_ours(path: Path, beside: Path, file: int) -> None:
+    """Refuse a file of somebody else, which would be removed as the lock of a killed process."""
+    content = os.read(file, len(_BEGINNING)).strip(b"\0")  # zeros: of a machine that has crashed
+    if not _BEGINNING.startswith(content):
+        raise FileExistsError(
+            f"checkpoint='{path}' needs '{beside}' for itself, and that is a file of something "
+            "else: name another checkpoint."
+        )
 
 
 def _is_at(beside: Path, file: int) -> bool:

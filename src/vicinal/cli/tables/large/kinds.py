@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
+from vicinal.cli.tables.arrays import plain_type
 from vicinal.cli.tables.kinds import Kind, kind_of_content, kind_of_name
 from vicinal.cli.tables.large.table import LargeTable
 from vicinal.cli.tables.large.text import LargeText
@@ -161,8 +162,8 @@ def _frame(chunk: "NDArray", names: Sequence[str]) -> "pl.DataFrame":
     import numpy as np
     import polars as pl
 
-    native = np.asarray(chunk).astype(chunk.dtype.newbyteorder("="), copy=False)
-    return pl.DataFrame(native, schema=list(names))
+    plain = np.asarray(chunk).astype(plain_type(chunk.dtype), copy=False)
+    return pl.DataFrame(plain, schema=list(names))
 
 
 def _text(separator: str | None, place: "Place", header: bool | None) -> LargeTable:

@@ -81,10 +81,18 @@ class Sweep:
             y = classes_of(labels, self.target, _all(labels) if whole is None else whole)
         n_rows = self.table.n_rows
         places = np.arange(n_rows) if whole is None else whole.arg_true().to_numpy()
-        plain = None
-        if whole is None and not self.columns.categories:
-            plain = self.table.numbers(self.names)
-        return LargeRows(plain or PreparedRows(self, len(places)), y, places, self.columns)
+        return LargeRows(self._source(len(places)), y, places, self.columns)
+
+    def _source(self, n_rows: int) -> RowSource:
+        """The rows themselves: those of the table without a detour, if they are the same numbers.
+
+        Halves are doubles to the library, say, and of single precision in a table.
+        """
+        prepared = PreparedRows(self, n_rows)
+        if self.whole is not None or self.columns.categories:
+            return prepared
+        plain = self.table.numbers(self.names)
+        return prepared if plain is None or plain.dtype != prepared.dtype else plain
 
     @property
     def n_whole(self) -> int:

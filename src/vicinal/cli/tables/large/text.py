@@ -189,11 +189,14 @@ class _Column:
         return self._unchanged[self.kind]
 
 
+# As polars takes them in a text that is read as a whole.
+_TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+
 def _truth(cells: "pl.Series") -> "tuple[pl.Series, pl.Series]":
     import polars as pl
 
-    values = {"true": True, "false": False}
-    return cells.replace_strict(values, default=None, return_dtype=pl.Boolean), cells.is_null()
+    return cells.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean), cells.is_null()
 
 
 def _whole(cells: "pl.Series") -> "tuple[pl.Series, pl.Series]":
