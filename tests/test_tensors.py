@@ -110,6 +110,32 @@ def test_functions_say_of_tensors_what_they_say_of_arrays(name, dispatch):
         assert_array_equal(tensor.numpy(), array)
 
 
+BY_NAME = {
+    "density": lambda X, Y: log_density(Q=X[:5], X=X, covariance=0.1),
+    "objective": lambda X, Y: objective(A=X[:2], X=X, y=Y)[1],
+    "pairs": lambda X, Y: sample_pairs(n_pairs=20, y=Y, random_state=0),
+    "paths": lambda X, Y: density_paths(X=X),
+    "pairwise": lambda X, Y: pairwise(X=X),
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_arguments_by_name_are_answered_as_those_by_position(name, dispatch):
+    for found in arrays_of(BY_NAME[name](X_TENSOR[::3], Y_TENSOR[::3])):
+        assert isinstance(found, torch.Tensor)
+
+
+def test_answers_are_of_the_kind_of_the_points_wherever_they_stand(dispatch):
+    model = fitted(NeighborhoodComponents(2, max_iter=3), X, Y)
+    pairs = np.array([[0, 1], [0, 100]])
+    for tensors in (model.pair_distance(pairs, X_TENSOR), model.pair_distance(pairs, X=X_TENSOR)):
+        assert isinstance(tensors, torch.Tensor)
+    assert isinstance(model.pair_distance(torch.tensor(pairs), X), np.ndarray)
+    assert isinstance(objective(model.components_, X_TENSOR, Y)[1], torch.Tensor)
+    assert isinstance(log_density(X_TENSOR[:5], X, covariance=0.1), torch.Tensor)
+    assert isinstance(log_density(Q=X[:5], X=X_TENSOR, covariance=0.1), np.ndarray)
+
+
 def test_all_follows_the_points(dispatch):
     """As in scikit-learn: labels may be elsewhere, and of text there are no tensors."""
     model = fitted(NeighborhoodComponents(2, max_iter=3), X, Y_TENSOR)
