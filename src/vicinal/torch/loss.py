@@ -60,14 +60,18 @@ class NeighborhoodLoss(nn.Module):
         the same for all classes of a batch. With an array, labels are positions in it.
     engine : {"auto", "blocked", "fused", "tree", "radius", "adaptive", "cuda"}, default="auto"
         How the sums over pairs are computed. "auto" follows the tensors: those on a GPU stay there,
-        and of those in the memory of the host many are sent to one where there is one.
+        and large batches in the memory of the host are sent to a GPU if there is one.
 
     Notes
     -----
+    There is no temperature: kernels have the widths above in the units of the points, and a network
+    learns how large its outputs should be. If they are normalized, multiply them by a number.
+
     Half precision and bfloat16, as under autocast, are computed in float32, all else in the dtype
     of the points by any engine; gradients come in the dtype of their inputs. Gradients of
-    gradients, and in weights and priors, are not defined. Whether points are numbers is looked at,
-    and a GPU waited for, once per call. ``torch.compile`` leaves the loss out of its graphs.
+    gradients, and in weights and priors, are not defined, nor are transforms of ``torch.func``.
+    Each call checks that points are finite, and waits for a GPU to say so. ``torch.compile`` leaves
+    the loss out of its graphs, so that ``fullgraph=True`` is an error.
 
     The gradient in the points is derived in ``docs/equations/nca.md``.
 
@@ -129,8 +133,8 @@ class NeighborhoodLoss(nn.Module):
         sample_weight : Tensor of shape (n,), optional
             Weight k counts as k copies of the row.
         keys : Tensor of shape (m, d), optional
-            Points to pick from, as of a memory bank; none of them is taken for one of Z. None:
-            every row picks among the others of the batch. They get gradients, too.
+            Points to pick from, such as those of a memory bank; none of them counts as a row of Z.
+            They get gradients, too. None: every row picks among the others of the batch.
         key_labels : Tensor of int, shape (m,), optional
             Classes of the keys.
 
@@ -217,7 +221,7 @@ def _checked_prior(prior: Any) -> Any:
     """A name, or probabilities of as many classes as there are numbers."""
     if getattr(prior, "requires_grad", False):
         raise ValueError("prior requires a gradient, and the loss gives it none: detach it.")
-    given = prior if isinstance(prior, str) else on_host(prior)
+    given = on_host(prior) if isinstance(prior, Tensor) else prior
     return check_prior(given, np.size(given))
 
 
