@@ -2,12 +2,12 @@
 The same sums on a GPU
 ======================
 
-``engine="cuda"`` computes the sums over all pairs of points in fused kernels: exact, and never a
-matrix of n × n. Nothing else changes: NumPy in, NumPy out. ``engine="auto"`` picks it where there
-is a GPU and enough work.
+``engine="cuda"`` computes the sums over all pairs of points in fused kernels. They are exact, and
+an n × n matrix is never built. Nothing else changes: NumPy arrays go in, and NumPy arrays come out.
+``engine="auto"`` picks this engine where there is a GPU and enough work.
 
-This page measures the GPU of the machine that runs it. Where there is none it shows our committed
-measurements, made on an NVIDIA H200, and says so.
+This page times the GPU of the machine it runs on. If there is none, it shows what we measured on an
+NVIDIA H200, and says so.
 """
 
 # %%
@@ -25,7 +25,7 @@ from vicinal.nca import objective
 
 
 def gpu_name() -> str | None:
-    """Name of the GPU, None where there is none that vicinal can use."""
+    """Name of the GPU, or None if there is none that vicinal can use."""
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton") is None:
         return None
     import torch
@@ -40,11 +40,11 @@ print(f"GPU of this machine: {name or 'none'}")
 # If so: one objective and its gradient, timed
 # --------------------------------------------
 #
-# Sixteen columns, ten classes, all pairs. The same function, two engines.
+# Sixteen columns, ten classes, all pairs: the same function on two engines.
 
 
 def seconds_of(engine: str, n: int) -> tuple[float, float]:
-    """Seconds of a second call, when kernels are compiled, and the objective."""
+    """Seconds that a second call takes, with kernels compiled by then, and the objective."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 16)).astype(np.float32)
     y = rng.integers(10, size=n)
@@ -78,7 +78,8 @@ def measure_here() -> None:
 # -----------------------------------
 #
 # The table is read from ``benchmarks/results/gpu.md``, the page that ``python -m benchmarks.gpu``
-# wrote. Beside our kernels stands the usual way in torch: a loop over tiles of 4096 rows.
+# wrote. Next to our kernels it has the usual way to do this in torch: a loop over tiles of 4096
+# rows.
 
 
 def measured_page() -> str | None:
@@ -89,7 +90,7 @@ def measured_page() -> str | None:
 
 
 def table_under(page: str, first_columns: str) -> list[list[str]]:
-    """Cells of the rows of the table whose head begins so."""
+    """Cells of each row of the table whose header begins like this."""
     lines = page[page.index(first_columns) :].splitlines()[2:]
     rows = []
     for line in lines:

@@ -2,12 +2,12 @@
 A network that learns NCA
 =========================
 
-Neighborhood component analysis learns a linear map. Its objective asks only where points end up,
-so that a network can take the map's place. ``vicinal.torch.NeighborhoodLoss`` is that objective as
-a loss for PyTorch: exact gradients, memory that grows with the rows of a batch and not with their
-pairs.
+Neighborhood component analysis (NCA) learns a linear map. Its objective depends only on where
+points end up, so a network can take the place of the map. ``vicinal.torch.NeighborhoodLoss`` is
+that objective as a loss for PyTorch. Its gradients are exact, and its memory grows with the number
+of rows in a batch, not with the number of pairs.
 
-In the plane, the bend is worth a lot: ten digits do not fit into two linear directions.
+In the plane, a nonlinear map is worth a lot: two linear directions cannot keep ten digits apart.
 """
 
 # %%
@@ -33,8 +33,8 @@ X_train, X_test, y_train, y_test = train_test_split(
 # The network and its loop
 # ------------------------
 #
-# Two hidden layers and a plain loop of PyTorch. The loss takes the batch in the plane and its
-# labels, and nothing else. A Student kernel has tails that reach across the gaps between classes.
+# Two hidden layers and a plain PyTorch loop. All the loss needs is where the network puts the rows
+# of a batch, and their labels. The tails of a Student kernel reach across the gaps between classes.
 # The settings are those of ``examples/scale/nonlinear_nca.py``, with a quarter of its epochs. They
 # were chosen on other rows, never on the test rows.
 
@@ -82,17 +82,17 @@ def learned_network(X: np.ndarray, y: np.ndarray):
 # The test digits in the plane
 # ----------------------------
 #
-# The number is how often the 15 nearest training rows in the plane name a test row right.
+# The percentage is how often the 15 nearest training rows in the plane vote for the right digit.
 
 
 def accuracy(transform) -> float:
-    """Of test rows, by their neighbors in the plane."""
+    """Accuracy on the test rows, by their neighbors in the plane."""
     neighbors = KNeighborsClassifier(15).fit(transform(X_train), y_train)
     return neighbors.score(transform(X_test), y_test)
 
 
 def draw(ax, Z: np.ndarray, title: str) -> None:
-    """Each test row by its digit: shapes tell what colors may not."""
+    """Draw each test row as its digit, for those who cannot tell the colors apart."""
     colors = plt.get_cmap("cividis")(np.linspace(0, 0.95, 10))
     for digit in range(10):
         ax.scatter(
@@ -102,7 +102,7 @@ def draw(ax, Z: np.ndarray, title: str) -> None:
 
 
 def main() -> None:
-    """Learn both, print and draw."""
+    """Learn both maps, print their accuracies and draw them."""
     transform, losses = learned_network(X_train, y_train)
     linear = NeighborhoodComponents(2, random_state=0).fit(X_train, y_train)
     _, axes = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained", width_ratios=(3, 3, 2))
@@ -124,5 +124,5 @@ else:
     main()
 
 # %%
-# With all its epochs the network is ahead of supervised UMAP on mnist, too: see
+# Trained for all its epochs, the network is ahead of supervised UMAP on mnist, too: see
 # ``examples/scale/nonlinear_nca.py`` and ``benchmarks/results/nonlinear_nca.md``.
