@@ -24,7 +24,7 @@ from vicinal.neighborhood.arrays import (
 )
 from vicinal.neighborhood.devices import data_on
 
-__all__ = ["answers_in_kind", "computes_in_place", "float_dtypes"]
+__all__ = ["answers_in_kind", "as_numpy", "computes_in_place", "float_dtypes"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -41,7 +41,7 @@ def answers_in_kind(method: Function) -> Function:
     It sees arrays of the host, and the engines it chooses know where the data are: preparations are
     made on the host, and what a fit looks at many times is sent to the device once.
     """
-    return _adapted(method, _as_numpy)
+    return _adapted(method, as_numpy)
 
 
 def computes_in_place(method: Function) -> Function:
@@ -49,7 +49,7 @@ def computes_in_place(method: Function) -> Function:
 
     Points in the memory of the host it sees as NumPy's arrays, all the same.
     """
-    return _adapted(method, lambda value: value if _is_on_device(value) else _as_numpy(value))
+    return _adapted(method, lambda value: value if _is_on_device(value) else as_numpy(value))
 
 
 def float_dtypes(X: Any) -> tuple[Any, Any]:
@@ -93,7 +93,8 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "__dlpack_device__") and not isinstance(value, np.ndarray | np.generic)
 
 
-def _as_numpy(value: Any) -> Any:
+def as_numpy(value: Any) -> Any:
+    """A tensor as an array of the host; anything else as it is."""
     return on_host(value) if _is_tensor(value) else value
 
 
