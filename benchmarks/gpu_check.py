@@ -1,5 +1,7 @@
 """The suite of engines and the tests of models on a real GPU, as a table.
 
+It is a section of the page that `benchmarks.gpu` writes.
+
     python -m benchmarks.gpu_check [--save]
 
 Needs a CUDA device, the extra gpu, pytest and hypothesis; pytest-xdist where there are cores.
@@ -28,7 +30,7 @@ SUITES = {
 
 def main() -> None:
     options = arguments(__doc__).parse_args()
-    page = Page("Tests on a GPU", ("torch", "triton"))
+    page = Page("Tests", ("torch", "triton"), is_section=True)
     page.say(f"GPU: {torch.cuda.get_device_name()}.\n")
     outcomes = {path: outcome(path) for path in SUITES}
     row = page.table(["what", "tests", "passed", "failed", "skipped", "seconds"])
@@ -38,7 +40,7 @@ def main() -> None:
     for name in failed:
         page.say(f"Failed: `{name}`")
     if options.save:
-        page.save("gpu_check")
+        page.save_as_section("gpu")
     sys.exit(bool(failed))
 
 

@@ -1,5 +1,7 @@
 """Tensors in, tensors out, where scikit-learn is told to take arrays as they are."""
 
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -23,6 +25,7 @@ from vicinal.local_components import log_density
 from vicinal.nca import objective
 from vicinal.neighborhood import ENGINES, Workload
 from vicinal.neighborhood.arrays import device_of
+from vicinal.rows.methods import check_limit
 
 torch = pytest.importorskip("torch")
 
@@ -110,6 +113,43 @@ def test_functions_say_of_tensors_what_they_say_of_arrays(name, dispatch):
         assert_array_equal(tensor.numpy(), array)
 
 
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("model", [NeighborhoodComponents, LatentCoincidence])
+def test_a_start_may_be_a_tensor(model, told, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    start = np.eye(4)[:2] + 0.1
+    expected = model(2, init=start, max_iter=2, random_state=0).fit(X, Y)
+    with config_context(array_api_dispatch=told):
+        found = model(2, init=torch.tensor(start), max_iter=2, random_state=0).fit(X, Y)
+    assert_array_equal(found.components_, expected.components_)
+
+
+BY_NAME = {
+    "density": lambda X, Y: log_density(Q=X[:5], X=X, covariance=0.1),
+    "objective": lambda X, Y: objective(A=X[:2], X=X, y=Y)[1],
+    "pairs": lambda X, Y: sample_pairs(n_pairs=20, y=Y, random_state=0),
+    "paths": lambda X, Y: density_paths(X=X),
+    "pairwise": lambda X, Y: pairwise(X=X),
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_arguments_by_name_are_answered_as_those_by_position(name, dispatch):
+    for found in arrays_of(BY_NAME[name](X_TENSOR[::3], Y_TENSOR[::3])):
+        assert isinstance(found, torch.Tensor)
+
+
+def test_answers_are_of_the_kind_of_the_points_wherever_they_stand(dispatch):
+    model = fitted(NeighborhoodComponents(2, max_iter=3), X, Y)
+    pairs = np.array([[0, 1], [0, 100]])
+    for tensors in (model.pair_distance(pairs, X_TENSOR), model.pair_distance(pairs, X=X_TENSOR)):
+        assert isinstance(tensors, torch.Tensor)
+    assert isinstance(model.pair_distance(torch.tensor(pairs), X), np.ndarray)
+    assert isinstance(objective(model.components_, X_TENSOR, Y)[1], torch.Tensor)
+    assert isinstance(log_density(X_TENSOR[:5], X, covariance=0.1), torch.Tensor)
+    assert isinstance(log_density(Q=X[:5], X=X_TENSOR, covariance=0.1), np.ndarray)
+
+
 def test_all_follows_the_points(dispatch):
     """As in scikit-learn: labels may be elsewhere, and of text there are no tensors."""
     model = fitted(NeighborhoodComponents(2, max_iter=3), X, Y_TENSOR)
@@ -118,6 +158,40 @@ def test_all_follows_the_points(dispatch):
     model = fitted(NeighborhoodComponents(2, max_iter=3), X_TENSOR, names)
     assert isinstance(model.predict_proba(X_TENSOR), torch.Tensor)
     assert set(model.predict(X_TENSOR)) <= set(names)
+
+
+def test_what_tensors_need_is_named(dispatch, monkeypatch):
+    """Torch may be there without our extra: scikit-learn has its own copy of that library."""
+    monkeypatch.setitem(sys.modules, "array_api_compat", None)
+    with pytest.raises(ImportError, match=r"tensors need array-api-compat: .* 'vicinal\[gpu\]'"):
+        NeighborhoodComponents(2, max_iter=3).fit(X_TENSOR, Y_TENSOR)
+
+
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.int64, torch.bfloat16])
+def test_tensors_may_have_a_memory_limit(dtype, told, monkeypatch):
+    """It asked NumPy what a type of torch is."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    rows = torch.zeros((1000, 50), dtype=dtype)
+    with config_context(array_api_dispatch=told):
+        check_limit(NeighborhoodComponents(2, memory_limit="1GB"), "partial_fit", rows)
+        model = NeighborhoodComponents(2, memory_limit=1000)
+        with pytest.raises(ValueError, match="memory_limit=1000 is too little"):
+            check_limit(model, "partial_fit", rows)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "device", "held"),
+    [(torch.float32, "cpu", 0), (torch.float32, "meta", 4), (torch.int64, "cpu", 8)],
+)
+def test_memory_is_needed_for_tensors_that_are_no_arrays_of_the_host(dtype, device, held, dispatch):
+    rows, model = torch.zeros((10_000, 100), dtype=dtype, device=device), NeighborhoodComponents(2)
+    precision = np.dtype(np.float64 if dtype == torch.int64 else np.float32)
+    needs = model._memory_needs("partial_fit", rows.shape, precision)
+    needed = sum(need.n_bytes for need in needs) + held * 1_000_000
+    check_limit(model.set_params(memory_limit=needed + 1), "partial_fit", rows)
+    with pytest.raises(ValueError, match="is too little"):
+        check_limit(model.set_params(memory_limit=0.99 * needed), "partial_fit", rows)
 
 
 def test_single_precision_stays(dispatch):

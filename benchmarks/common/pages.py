@@ -17,12 +17,16 @@ PACKAGES = ("vicinal", "numpy", "scipy", "scikit-learn", "numba")
 class Page:
     """Lines printed as they come, and kept for a page of results.
 
-    `packages` are further ones whose versions the header tells.
+    `packages` are further ones whose versions the header tells. A section has its place on a page
+    that another program writes.
     """
 
-    def __init__(self, title: str, packages: Sequence[str] = ()) -> None:
+    def __init__(
+        self, title: str, packages: Sequence[str] = (), *, is_section: bool = False
+    ) -> None:
         self.lines: list[str] = []
-        self.say(f"# {title}\n")
+        self.heading = f"{'##' if is_section else '#'} {title}"
+        self.say(f"{self.heading}\n")
         for name, value in header(packages).items():
             self.say(f"- {name}: {value}")
         self.say()
@@ -42,10 +46,32 @@ class Page:
 
         return row
 
-    def save(self, name: str) -> None:
-        """Write the page to results/."""
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{name}.md").write_text("\n".join(self.lines).rstrip() + "\n")
+    def save(self, name: str, *, keep: Sequence[str] = ()) -> None:
+        """Write the page to results/; sections of these titles stay, which other programs wrote."""
+        kept = [_parted(name, f"## {title}")[1] for title in keep]
+        _write(name, [self.lines, *kept])
+
+    def save_as_section(self, name: str) -> None:
+        """Write the section to a page of results/, in place of the one that is there."""
+        before, _, after = _parted(name, self.heading)
+        _write(name, [before, self.lines, after])
+
+
+def _parted(name: str, heading: str) -> tuple[list[str], list[str], list[str]]:
+    """Lines of a page that stand before a section, in it, and behind it."""
+    path = RESULTS / f"{name}.md"
+    lines = path.read_text().splitlines() if path.exists() else []
+    start = lines.index(heading) if heading in lines else len(lines)
+    others = (i for i in range(start + 1, len(lines)) if lines[i].startswith("## "))
+    end = next(others, len(lines))
+    return lines[:start], lines[start:end], lines[end:]
+
+
+def _write(name: str, parts: Sequence[Sequence[str]]) -> None:
+    """Write a page to results/, its parts with a line between them."""
+    texts = ["\n".join(part).strip() for part in parts]
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text("\n\n".join(filter(None, texts)) + "\n")
 
 
 def header(packages: Sequence[str] = ()) -> dict[str, str]:

@@ -34,7 +34,7 @@ def main() -> None:
     for name in options.parts:
         PARTS[name](page)
     if options.save:
-        page.save("gpu")
+        page.save("gpu", keep=["Tests"])  # of benchmarks.gpu_check
 
 
 if __name__ == "__main__":

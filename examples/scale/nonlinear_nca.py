@@ -1,17 +1,17 @@
-"""Nonlinear NCA: a network that learns by NCA's objective, in the plane beside supervised UMAP.
+"""Nonlinear NCA: a network trained with NCA's objective, beside supervised UMAP in the plane.
 
     python examples/scale/nonlinear_nca.py [--output nonlinear_nca.png] [--full]
 
-places digits of scikit-learn, and mnist (3000 training rows, 2000 test rows) where VICINAL_DATA has
-it, in two dimensions: by a linear map, by supervised UMAP and by a network. Of each it prints how
-often the 15 nearest training rows name a test row right, and the seconds of the processor to learn
-and to place the test rows, and it draws the test rows. Two minutes on two cores; `--full` trains
-the network three times as long. Needs the extras gpu (a torch without CUDA will do), umap and
-report.
+maps scikit-learn's digits, and mnist (3000 training rows, 2000 test rows) if VICINAL_DATA has it,
+to two dimensions: with a linear map, with supervised UMAP and with a network. For each of them it
+prints how often the 15 nearest training rows vote for the right class of a test row, and how many
+seconds of CPU time it takes to learn the map and to apply it to the test rows; then it draws the
+test rows. This takes two minutes on two cores; `--full` trains the network three times as long.
+Needs the extras gpu (a torch without CUDA will do), umap and report.
 
-Nothing was chosen by the test rows: width, dropout, decay, objective, kernel, rate, batches and
+Nothing was chosen on the test rows. Width, dropout, decay, objective, kernel, rate, batches and
 epochs of the network, and some settings of UMAP (none was clearly better than its defaults), were
-compared on rows of mnist that belong to neither part here and on parts of the training rows of
+compared on rows of mnist that are in neither part here, and on parts of the training rows of
 digits.
 """
 
@@ -44,7 +44,7 @@ COLUMNS = ("data", "method", f"{N_NEIGHBORS}-NN, %", "fit, s", "transform, s")
 
 
 class NonlinearNca(TransformerMixin, BaseEstimator):
-    """A network whose rows in the plane have soft neighbors of their own class.
+    """A network to the plane that gives rows soft neighbors of their own class.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ class NonlinearNca(TransformerMixin, BaseEstimator):
         self.n_epochs, self.random_state = n_epochs, random_state
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> "NonlinearNca":
-        """Learn over batches, each row from the others of its batch."""
+        """Learn from batches, in which each row looks at all others."""
         torch.manual_seed(self.random_state)
         points, labels = torch.tensor(X, dtype=torch.float32), torch.tensor(y)
         self.network_ = network(X.shape[1])
         n_batches = -(-len(X) // BATCH)
         adam, schedule = optimizer(self.network_, n_batches * self.n_epochs)
-        # As accurate as a Gaussian on rows held back; its tails reach across gaps in the plane.
+        # On held-out rows as accurate as a Gaussian; its tails reach across gaps in the plane.
         loss = NeighborhoodLoss("log", kernel="student")
         for _ in range(self.n_epochs):
             for rows in torch.randperm(len(X)).chunk(n_batches):
@@ -75,12 +75,12 @@ class NonlinearNca(TransformerMixin, BaseEstimator):
 
     @torch.no_grad()
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Place rows in the plane."""
+        """Map rows to the plane."""
         return self.network_(torch.tensor(X, dtype=torch.float32)).numpy()
 
 
 def network(n_features: int) -> nn.Sequential:
-    """Two hidden layers; nothing is dropped before the plane, which has no room to spare."""
+    """Two hidden layers; no dropout right before the plane, which has no room to spare."""
     return nn.Sequential(
         nn.Dropout(DROPOUT),
         nn.Linear(n_features, WIDTH),
@@ -95,13 +95,13 @@ def network(n_features: int) -> nn.Sequential:
 
 
 def optimizer(model: nn.Module, n_steps: int) -> tuple[torch.optim.Optimizer, OneCycleLR]:
-    """Adam, with a rate that rises first, and falls to nothing in the end."""
+    """Adam, with a rate that rises at first and falls to almost nothing by the end."""
     adam = torch.optim.AdamW(model.parameters(), RATE, weight_decay=DECAY)
     return adam, OneCycleLR(adam, RATE, total_steps=n_steps)
 
 
 class Plane(NamedTuple):
-    """Test rows in the plane, and seconds of the processor: to learn, and to place them."""
+    """Test rows in the plane, and seconds of CPU time: to learn the map, and to apply it."""
 
     data: str
     method: str
@@ -125,7 +125,7 @@ def compared(name: str, split: list[np.ndarray], n_epochs: int, seed: int = 0) -
 
 
 def placed(name: str, method: str, model: BaseEstimator, split: list[np.ndarray]) -> Plane:
-    """Learn from some rows, place the others, and ask their neighbors."""
+    """Learn from some rows, map the others, and ask their neighbors."""
     X, X_test, y, y_test = split
     start = time.process_time()
     model.fit(X, y)
@@ -138,9 +138,9 @@ def placed(name: str, method: str, model: BaseEstimator, split: list[np.ndarray]
 
 
 def warm_up() -> None:
-    """Compile what is compiled on first use: seconds are to be those of the work.
+    """Compile what is compiled on first use, so that only the work itself is timed.
 
-    On one thread of torch: where other programs are busy, two wait for each other most of the time.
+    Torch gets one thread: where other programs are busy, two wait for each other most of the time.
     """
     torch.set_num_threads(1)
     X, y = load_digits(n_class=3, return_X_y=True)
@@ -152,7 +152,7 @@ def draw(planes: list[Plane], path: Path) -> None:
     """A picture with a row of panels for each set."""
     n_rows = len({plane.data for plane in planes})
     figure = Figure(figsize=(13.2, 4.7 * n_rows))
-    # Margins given rather than found: the names of classes are placed for the final size.
+    # Margins are given, not found: names of classes are placed for the final size.
     figure.subplots_adjust(left=0.01, right=0.99, bottom=0.03, top=0.95, wspace=0.04, hspace=0.12)
     for ax, plane in zip(figure.subplots(n_rows, 3).flat, planes, strict=True):
         title = f"{plane.data}, {plane.method}: {plane.accuracy:.1%}"
@@ -161,7 +161,7 @@ def draw(planes: list[Plane], path: Path) -> None:
 
 
 def sets() -> Iterator[tuple[str, list[np.ndarray]]]:
-    """Name and split of each set: rows to learn from, test rows, and the labels of both."""
+    """Name and split of each data set: training rows, test rows, and the labels of both."""
     X, y = load_digits(return_X_y=True)
     yield "digits", train_test_split(X / 16, y, test_size=0.3, stratify=y, random_state=0)
     if not datasets.is_available("mnist"):

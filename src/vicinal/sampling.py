@@ -9,7 +9,7 @@ from sklearn.utils import check_array, column_or_1d
 
 from vicinal.inputs.checks import check_choice, check_classes, check_count, check_seed
 from vicinal.inputs.nearest import nearest, squared_distances
-from vicinal.inputs.tensors import function_in_kind
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_reach
 from vicinal.neighborhood.threads import on_own_threads
 
@@ -22,7 +22,7 @@ _NEAREST, _TRIED = 3, 10
 _MOST_KEYS = 50_000
 
 
-@function_in_kind
+@answers_in_kind
 @on_own_threads
 def sample_pairs(
     y: ArrayLike,

@@ -35,6 +35,21 @@ def test_a_page_is_saved_as_it_was_printed(tmp_path, monkeypatch, capsys):
     assert printed.endswith("| set | d |\n|---|---|\n| iris | 2 |\n")
 
 
+def test_a_section_of_another_program_has_its_place_on_a_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
+    page, tests = pages.Page("Speed"), pages.Page("Tests", is_section=True)
+    page.say("## Passes\n\nfast")
+    tests.save_as_section("page")  # alone, before there is a page
+    page.save("page", keep=["Tests"])
+    both = "\n".join([*page.lines, "", *tests.lines]).rstrip() + "\n"
+    assert (tmp_path / "page.md").read_text() == both
+    tests.say("all passed")
+    tests.save_as_section("page")  # in place of the one before
+    page.save("page", keep=["Tests"])
+    assert (tmp_path / "page.md").read_text() == both + "\nall passed\n"
+    assert "## Tests\n\n- command: " in both
+
+
 @pytest.mark.parametrize(
     ("words", "shown"),
     [

@@ -198,6 +198,16 @@ def test_more_numbers_than_kernels_can_count_are_done_half_by_half(law, monkeypa
     assert max(tried) <= 100
 
 
+def test_halves_that_kernels_can_count_but_that_have_no_room_say_what_they_need(monkeypatch):
+    def full_device(*_):
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(engine, "rows_by_halves", full_device)
+    monkeypatch.setattr(engine, "_MOST_NUMBERS", engine.numbers_of_side(100, 5))
+    with pytest.raises(DeviceLostError, match="200 queries and 200 keys of 5 coordinates need"):
+        CudaEngine(device=DEVICE).rows(problem(), GAUSSIAN)
+
+
 @pytest.mark.parametrize("law", [GAUSSIAN, COMPACT])
 def test_what_has_no_room_is_done_half_by_half(law, monkeypatch):
     pairs, tried = problem(n=300), []

@@ -234,6 +234,13 @@ WRONG = [
     ({"sample_weight": torch.full((4,), -1.0)}, ValueError, "sample_weight must be finite numbers"),
     ({"sample_weight": torch.full((4,), torch.nan)}, ValueError, "sample_weight must be finite"),
     ({"sample_weight": torch.zeros(4)}, ValueError, "sample_weight must be .* not all 0"),
+    # Losses were NaN, or 1: in single precision their sum is infinite, or 0.
+    ({"sample_weight": torch.full((4,), 3e38)}, ValueError, "sample_weight sums to 1.2e.39"),
+    (
+        {"sample_weight": torch.full((4,), 1e-300, dtype=torch.float64)},
+        ValueError,
+        "sample_weight sums to 4e-300: a weight is a number of copies",
+    ),
     (
         {"sample_weight": torch.ones(4, requires_grad=True)},
         ValueError,
@@ -274,7 +281,7 @@ def test_wrong_batches_are_refused(wrong, kind, message):
         ({"engine": "warp"}, "engine='warp' is unknown"),
         ({"prior": "flat"}, "prior='flat' is unknown"),
         ({"prior": torch.ones(2, requires_grad=True)}, "prior requires a gradient"),
-        ({"prior": [0.5, 0.6]}, "must be 2 positive numbers that sum to 1"),
+        ({"prior": [0.5, 0.6]}, r"prior=\[0.5, 0.6\] must be 2 positive numbers that sum to 1"),
         ({"kernel": "student", "degrees_of_freedom": -1.0}, "degrees_of_freedom=-1.0"),
         ({"objective": "log", "kernel": "compact"}, "has no finite value"),
     ],

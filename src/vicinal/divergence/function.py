@@ -15,14 +15,14 @@ from vicinal.divergence.local import LocalModel
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.divergence.space import check_all_pairs, without_shapes
 from vicinal.inputs.pairs import check_positions
-from vicinal.inputs.tensors import function_in_kind
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_units
 from vicinal.neighborhood.threads import on_own_threads
 
 __all__ = ["local_gaussians", "paired", "pairwise"]
 
 
-@function_in_kind
+@answers_in_kind
 @on_own_threads
 def local_gaussians(
     X: ArrayLike, n_neighbors: int = 10, gamma: float | str = "auto", covariance: str = "ridge"
@@ -135,7 +135,7 @@ def pairwise(
     return model.fit(Y).transform(X)
 
 
-@function_in_kind
+@answers_in_kind
 @on_own_threads
 def paired(
     X: ArrayLike,

@@ -12,7 +12,7 @@ from vicinal.divergence.graph import with_lengths, without_last
 from vicinal.divergence.limits import check_room
 from vicinal.divergence.neighbors import DivergenceNeighbors
 from vicinal.inputs.checks import check_count, check_nonnegative
-from vicinal.inputs.tensors import function_in_kind
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_reach, check_units
 from vicinal.neighborhood.threads import effective_n_threads, on_own_threads, run_in_order
 
@@ -26,7 +26,7 @@ _BLOCK_NUMBERS = 1_000_000
 _MOST_DIGITS = 200
 
 
-@function_in_kind
+@answers_in_kind
 @on_own_threads
 def density_paths(
     X: ArrayLike,

@@ -22,6 +22,7 @@ __all__ = [
     "check_prior",
     "check_seed",
     "check_share",
+    "check_total_weight",
     "check_weights",
     "column_name",
 ]
@@ -126,13 +127,18 @@ def check_weights(sample_weight: Any, X: NDArray) -> NDArray | None:
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing is left to learn from.")
     with np.errstate(over="ignore"):
-        total, (least, most) = float(weights.sum()), _TOTAL_WEIGHT
+        check_total_weight(float(weights.sum()))
+    return None if (weights == 1).all() else weights
+
+
+def check_total_weight(total: float) -> None:
+    """Refuse weights whose shares of their sum would be no numbers in single precision."""
+    least, most = _TOTAL_WEIGHT
     if not least <= total <= most:
         raise ValueError(
             f"sample_weight sums to {total:.3g}: a weight is a number of copies. Multiply all "
             f"weights by a number that brings their sum between {least:g} and {most:g}."
         )
-    return None if (weights == 1).all() else weights
 
 
 def check_classes(y: NDArray) -> tuple[NDArray, NDArray]:

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_seed
 from vicinal.inputs.features import Features, Moments
+from vicinal.inputs.tensors import as_numpy
 
 __all__ = [
     "STARTS",
@@ -168,7 +169,7 @@ def solver_coordinates(A: NDArray, known: Moments) -> tuple[NDArray, NDArray]:
 def given_map(init: Any, n_components: int, n_features: int) -> NDArray:
     """The user's own map, if it has the right shape."""
     try:
-        start = check_array(init, dtype=np.float64, input_name="init", copy=True)
+        start = check_array(as_numpy(init), dtype=np.float64, input_name="init", copy=True)
     except TypeError as error:
         raise TypeError(f"init={init!r} is neither a name nor an array of numbers.") from error
     if start.shape != (n_components, n_features):

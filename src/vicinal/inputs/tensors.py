@@ -8,6 +8,7 @@ where there is no device.
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,21 +24,24 @@ from vicinal.neighborhood.arrays import (
 )
 from vicinal.neighborhood.devices import data_on
 
-__all__ = ["answers_in_kind", "computes_in_place", "float_dtypes", "function_in_kind"]
+__all__ = ["answers_in_kind", "as_numpy", "computes_in_place", "float_dtypes"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Whose kind answers have, where they are given; where neither is, that of what comes first.
+_POINTS = ("Q", "X")
 
 # Kinds of values that all libraries have; there are no tensors of text.
 _NUMBERS = "biuf"
 
 
 def answers_in_kind(method: Function) -> Function:
-    """A method of an estimator that answers tensors with tensors where scikit-learn is told to.
+    """A method or a function that answers tensors with tensors where scikit-learn is told to.
 
     It sees arrays of the host, and the engines it chooses know where the data are: preparations are
     made on the host, and what a fit looks at many times is sent to the device once.
     """
-    return _adapted(method, _as_numpy)
+    return _adapted(method, as_numpy)
 
 
 def computes_in_place(method: Function) -> Function:
@@ -45,22 +49,7 @@ def computes_in_place(method: Function) -> Function:
 
     Points in the memory of the host it sees as NumPy's arrays, all the same.
     """
-    return _adapted(method, lambda value: value if _is_on_device(value) else _as_numpy(value))
-
-
-def function_in_kind(function: Function) -> Function:
-    """A function whose first argument is points, and that answers tensors with tensors."""
-
-    def without_self(_: None, *args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-
-    in_kind = answers_in_kind(without_self)
-
-    @wraps(function)
-    def converts(*args: Any, **kwargs: Any) -> Any:
-        return in_kind(None, *args, **kwargs)
-
-    return converts  # type: ignore[return-value]
+    return _adapted(method, lambda value: value if _is_on_device(value) else as_numpy(value))
 
 
 def float_dtypes(X: Any) -> tuple[Any, Any]:
@@ -70,17 +59,21 @@ def float_dtypes(X: Any) -> tuple[Any, Any]:
 
 
 def _adapted(method: Function, convert: Callable[[Any], Any]) -> Function:
+    names = list(signature(method).parameters)
+    order = [*_POINTS, *(name for name in names if name != "self")]
+
     @wraps(method)
-    def converts(self: Any, *args: Any, **kwargs: Any) -> Any:
-        given = args[0] if args else kwargs.get("X", kwargs.get("pairs"))
+    def converts(*args: Any, **kwargs: Any) -> Any:
         if not get_config()["array_api_dispatch"]:
-            return method(self, *args, **kwargs)
+            return method(*args, **kwargs)
+        known = {**dict(zip(names, args, strict=False)), **kwargs}
+        given = next((known[name] for name in order if known.get(name) is not None), None)
         args = tuple(map(convert, args))
         kwargs = {name: convert(value) for name, value in kwargs.items()}
         if not _is_tensor(given):
-            return method(self, *args, **kwargs)
+            return method(*args, **kwargs)
         with data_on(device_of(given), _precision_of(given)):
-            return _like(given, method(self, *args, **kwargs))
+            return _like(given, method(*args, **kwargs))
 
     return converts  # type: ignore[return-value]
 
@@ -100,7 +93,8 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "__dlpack_device__") and not isinstance(value, np.ndarray | np.generic)
 
 
-def _as_numpy(value: Any) -> Any:
+def as_numpy(value: Any) -> Any:
+    """A tensor as an array of the host; anything else as it is."""
     return on_host(value) if _is_tensor(value) else value
 
 

@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 
 from vicinal.inputs.checks import check_choice, check_weights
 from vicinal.inputs.points import WeightedPoints
-from vicinal.inputs.tensors import function_in_kind
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_reach
 from vicinal.local_components.equations import log_density as equation
 from vicinal.local_components.given import given_shape
@@ -18,7 +18,7 @@ from vicinal.neighborhood.threads import on_own_threads
 __all__ = ["log_density"]
 
 
-@function_in_kind
+@answers_in_kind
 @on_own_threads
 def log_density(
     Q: ArrayLike,

@@ -18,7 +18,7 @@ from vicinal.inputs.checks import (
 )
 from vicinal.inputs.features import Features, moments
 from vicinal.inputs.points import LabeledPoints
-from vicinal.inputs.tensors import function_in_kind
+from vicinal.inputs.tensors import answers_in_kind
 from vicinal.inputs.units import check_reach
 from vicinal.nca.background import ClassGaussians
 from vicinal.nca.checks import check_combination
@@ -30,7 +30,7 @@ from vicinal.neighborhood.threads import on_own_threads
 __all__ = ["objective"]
 
 
-@function_in_kind
+@answers_in_kind
 @on_own_threads
 def objective(
     A: ArrayLike,

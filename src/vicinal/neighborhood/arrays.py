@@ -84,8 +84,12 @@ def namespace(*arrays: Array) -> ModuleType:
     """The module whose functions take these arrays, by the standard for arrays in Python."""
     if is_numpy(*arrays):
         return np
-    from array_api_compat import array_namespace
-
+    try:
+        from array_api_compat import array_namespace
+    except ImportError as error:
+        raise ImportError(
+            "Computations with tensors need array-api-compat: pip install 'vicinal[gpu]'."
+        ) from error
     return array_namespace(*(array for array in arrays if not is_numpy(array)))
 
 

@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
+from sklearn import get_config
 from sklearn.utils import get_tags
 
 from vicinal.fitting.progress import stage
+from vicinal.neighborhood.arrays import device_of
 from vicinal.neighborhood.cluster.tasks import Held, answered, task_holding
 from vicinal.rows.blocks import block_rows, blocks, n_blocks
 from vicinal.rows.cluster import (
@@ -160,12 +162,24 @@ def check_limit(model: Any, method: str, X: Any) -> None:
     if isinstance(X, RowSource):
         dtype, held = X.dtype, held_bytes(X, limit)
     else:
-        dtype = precision_of([getattr(X, "dtype", np.float64)])
-        is_as_given = isinstance(X, np.ndarray) and X.dtype == dtype
+        dtype, is_as_given = _precision_in_memory(X)
         held = 0.0 if is_as_given else float(np.prod(shape)) * dtype.itemsize
     convert = "pass X as a memory map of float32 or float64, or by vicinal.open_rows"
     needs = [*model._memory_needs(method, shape, dtype), Need("rows as numbers", held, convert)]
     check_memory(f"{type(model).__name__}.{method}", model.memory_limit, needs)
+
+
+def _precision_in_memory(X: Any) -> tuple[np.dtype, bool]:
+    """Precision that rows become arrays of the host in, and whether they are such arrays."""
+    given: Any = getattr(X, "dtype", np.dtype(np.float64))
+    if isinstance(given, np.dtype):
+        dtype = precision_of([given])
+        return dtype, isinstance(X, np.ndarray) and X.dtype == dtype
+    # Of torch, say; scikit-learn makes doubles of what it is not told to take.
+    name = str(given).rpartition(".")[2]
+    stays = name == "float32" and get_config()["array_api_dispatch"]
+    dtype = np.dtype(np.float32 if stays else np.float64)
+    return dtype, device_of(X) == "cpu" and name == dtype.name
 
 
 @contextmanager

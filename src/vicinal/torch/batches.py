@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from vicinal.inputs.checks import check_total_weight
 from vicinal.inputs.points import LabeledPoints
 
 __all__ = ["Batch", "checked_batch"]
@@ -126,6 +127,7 @@ def _checked_weights(weights: Tensor, points: Tensor) -> Tensor:
         raise TypeError(f"sample_weight has dtype {weights.dtype}: weights are real numbers.")
     if not (torch.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise ValueError("sample_weight must be finite numbers of at least 0, and not all 0.")
+    check_total_weight(weights.sum(dtype=torch.float64).item())
     if weights.requires_grad:
         raise ValueError(
             "sample_weight requires a gradient, and the loss gives it none: detach it."

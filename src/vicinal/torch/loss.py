@@ -65,11 +65,14 @@ class NeighborhoodLoss(nn.Module):
 
     Notes
     -----
+    There is no temperature: kernels have the widths above in the units of the points, and a network
+    learns the scale of its outputs. If the outputs are normalized, multiply them by a number.
+
     Half precision and bfloat16, as under autocast, are computed in float32, everything else in the
     dtype of the points, by any engine; gradients have the dtype of their inputs. Second-order
-    gradients, and gradients with respect to weights and priors, are not defined. Each call checks
-    once that all points are finite, which waits for the GPU. ``torch.compile`` leaves the loss out
-    of its graphs.
+    gradients, gradients with respect to weights and priors, and transforms of ``torch.func`` are
+    not defined. Each call checks once that all points are finite, which waits for the GPU.
+    ``torch.compile`` leaves the loss out of its graphs, so ``fullgraph=True`` is an error.
 
     The gradient with respect to the points is derived in ``docs/equations/nca.md``.
 
@@ -220,7 +223,7 @@ def _checked_prior(prior: Any) -> Any:
     """A name, or probabilities of as many classes as there are numbers."""
     if getattr(prior, "requires_grad", False):
         raise ValueError("prior requires a gradient, and the loss gives it none: detach it.")
-    given = prior if isinstance(prior, str) else on_host(prior)
+    given = on_host(prior) if isinstance(prior, Tensor) else prior
     return check_prior(given, np.size(given))
 
 

@@ -121,17 +121,16 @@ class CudaEngine:
     ) -> Sums:
         """All at once, or half by half where kernels, or the device, have no room: sums merge."""
         n, m, d = pairs.shape
-        if numbers_of_side(max(n, m), d) > _MOST_NUMBERS:
-            return halved()
-        try:
-            return whole()
-        except torch.OutOfMemoryError as error:
-            self._last = None
-            if is_recording():  # who records can do without; halves would be taken down, too
-                raise
-            if max(n, m) < SMALLEST_HALF:
-                raise DeviceLostError(_no_room(self.device, n, m, d)) from error
-        torch.cuda.empty_cache()
+        if numbers_of_side(max(n, m), d) <= _MOST_NUMBERS:
+            try:
+                return whole()
+            except torch.OutOfMemoryError as error:
+                self._last = None
+                if is_recording():  # who records can do without; halves would be taken down, too
+                    raise
+                if max(n, m) < SMALLEST_HALF:
+                    raise DeviceLostError(_no_room(self.device, n, m, d)) from error
+            torch.cuda.empty_cache()
         try:
             return halved()
         except torch.OutOfMemoryError as error:  # for both halves together
