@@ -20,7 +20,6 @@ __all__ = ["draw", "draw_chapter", "write_page"]
 DIM, STRONG = "#555555", "#1b5e20"
 
 
-# All chapters share the width of a page: the words in their panels have to be larger for that.
 def draw(story: Story) -> "Figure":
     """All chapters side by side: before above, after below.
 
@@ -44,6 +43,7 @@ def draw(story: Story) -> "Figure":
 
     n = len(story.chapters)
     figure = Figure(figsize=(3.7 * n, 8.0), facecolor="white")
+    # All chapters share the width of a page: the words in their panels have to be larger for that.
     with rc_context({"font.size": 13}):
         axes = figure.subplots(2, n)
         for column, chapter in zip(axes.T, story.chapters, strict=True):
