@@ -1,5 +1,5 @@
-"""Measurements behind the pages in results/.
+"""Benchmarks that write the pages in results/.
 
-Each is a module, or a package where it is long, and is run from the root of the repository as
-`python -m benchmarks.NAME`; `--help` says what it takes. What several need is in `common`.
+Each is a module, or a package if it is long. Run it from the root of the repository as
+`python -m benchmarks.NAME`; `--help` lists its options. Shared code is in `common`.
 """

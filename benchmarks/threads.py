@@ -196,10 +196,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few points, to see that it runs")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
-    page = Page("Threads: what more of them gain")
+    page = Page("The gain from more threads")
     page.say(
-        f"Both passes (rows and columns) in float64, {N_CLASSES} classes; batches in float32. This "
-        f"process may use {cores} cores.\n"
+        f"Both passes (rows and columns) in float64, with {N_CLASSES} classes; batches in float32. "
+        f"This process may use {cores} cores.\n"
     )
     warnings.simplefilter("ignore", ConvergenceWarning)
     row = page.table(("ms", *(f"{k} thread{'s' * (k > 1)}" for k in options.threads)))

@@ -28,8 +28,8 @@ def divergences(page: Page) -> None:
     """Tables of all pairs, of many, and of a graph."""
     page.say("## Divergences\n")
     page.say(
-        "Gaussians of 10 neighbors, made before. Wall-clock time until values are in the memory of "
-        'the host; a second run. "error" is the largest relative difference from the CPU.\n'
+        "Gaussians of 10 neighbors, computed beforehand. Wall-clock time of a second run, until "
+        'values are in host memory. "error" is the largest relative difference from the CPU.\n'
     )
     row = page.table(["divergence", "n", "d", "CPU s", "GPU s", "times", "error", "GPU GB"])
     for n, d, m in CASES:

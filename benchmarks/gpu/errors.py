@@ -13,9 +13,9 @@ from vicinal.neighborhood.cuda import CudaEngine
 CELLS = ((32_768, 2), (32_768, 8), (32_768, 16), (32_768, 64), (32_768, 256), (131_072, 16))
 
 SAID = """
-Root mean square error against float64 on the same inputs: of the logarithm of masses (absolute),
-centroids, column sums and column moments (relative to their root mean square). "plain": a loop over
-tiles of float32, TF32 switched off. The aim is at most twice that.
+Root mean square error against float64 on the same inputs: absolute for the logarithm of masses,
+relative to their root mean square for centroids, column sums and column moments. "plain" is a loop
+over tiles in float32, without TF32. The aim is at most twice its error.
 """
 
 

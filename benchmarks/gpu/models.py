@@ -21,7 +21,7 @@ from vicinal.neighborhood.cuda import CudaEngine
 def models(page: Page) -> None:
     """Table of fits."""
     page.say("## Fits\n")
-    page.say("Seconds of a second fit in the same process: kernels are compiled by then.\n")
+    page.say("Seconds of a second fit in the same process, with kernels already compiled.\n")
     row = page.table(["what", "seconds", "result"])
     try:
         data = datasets.load("mnist")

@@ -28,10 +28,10 @@ CELLS = (
 _EXPONENTIALS = 16
 
 SAID = """
-Rows (with moments) plus columns (without): 6 n² d operations, one exact step of EM. Float32 by two
-halves for each number. "bound": the exponential unit alone ({units} multiprocessors, {rate} in a
-cycle, at the clock of the device), for both passes. "tile loop": the same in torch, 4096 queries at
-a time, float32 without TF32.
+Rows (with moments) plus columns (without): 6 n² d operations, one exact EM step. Float32 as two
+halves per number. "bound": the exponential unit alone ({units} multiprocessors, {rate} per cycle,
+at the clock of the device), for both passes. "tile loop": the same in torch, 4096 queries at a
+time, float32 without TF32.
 """
 
 

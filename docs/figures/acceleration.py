@@ -1,4 +1,4 @@
-"""How far EM and SQUAREM are from the optimum after each E-step, on iris and wine."""
+"""The gap of EM and SQUAREM to the optimum after each E-step, on iris and wine."""
 
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
@@ -8,7 +8,7 @@ from vicinal import LocalComponents
 
 
 def gaps(X, accelerate):
-    """What is left to the optimum after each update, in nats per row."""
+    """The gap to the optimum after each update, in nats per row."""
     best = LocalComponents(regularization=0.0, tol=0.0, max_iter=400).fit(X)
     model = LocalComponents(regularization=0.0, tol=0.0, max_iter=90, accelerate=accelerate)
     objective = model.fit(X).history_["objective"]
@@ -16,7 +16,7 @@ def gaps(X, accelerate):
 
 
 def main():
-    """Two data sets, with and without."""
+    """Two data sets, with and without acceleration."""
     figure, axes = panels(2, 4.4, 3.4)
     tables = {"iris": load_iris().data, "wine": load_wine().data}
     for ax, (name, X) in zip(axes, tables.items(), strict=True):
@@ -30,7 +30,7 @@ def main():
         ax.set_yticks([1, 1e-3, 1e-6, 1e-9])
         ax.tick_params(colors=INK, which="both")
         ax.minorticks_off()
-    axes[0].set_ylabel("left to the optimum, nats a row", color=INK)
+    axes[0].set_ylabel("gap to optimum, nats per row", color=INK)
     axes[1].legend(frameon=False, labelcolor=INK)
     write(figure, "acceleration")
 

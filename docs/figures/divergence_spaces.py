@@ -1,4 +1,4 @@
-"""Two crossing strips of points: the Gaussians around some of them, and who is near one of them."""
+"""Two crossing strips of points: Gaussians around some of them, and the neighbors of one."""
 
 import numpy as np
 from matplotlib.patches import Ellipse
@@ -8,7 +8,7 @@ from vicinal.divergence import local_gaussians, pairwise
 
 
 def strips(n, rng):
-    """Points along two lines that cross, and which line they are of."""
+    """Points along two crossing lines, and the line of each."""
     along = rng.uniform(-3, 3, size=(2, n))
     across = rng.normal(0, 0.02, size=(2, n))
     angles = np.radians([25, -25])
@@ -29,7 +29,7 @@ def ellipses(ax, X, rows):
 
 
 def nearest(ax, X, D, line, point, title):
-    """The 15 nearest of a point, and how many are on its line."""
+    """The 15 nearest neighbors of a point, and how many are on its line."""
     near = np.argsort(D[point])[1:16]
     ax.scatter(*X.T, s=10, color=INK, alpha=0.5, linewidths=0)
     ax.scatter(*X[near].T, s=30, color=ORANGE, linewidths=0)
@@ -39,7 +39,7 @@ def nearest(ax, X, D, line, point, title):
 
 
 def share_on_own_line(seed, divergence):
-    """Of the 15 nearest of every point within 1 of the crossing, %."""
+    """Percentage of the 15 nearest neighbors, for points within 1 of the crossing."""
     X, line = strips(120, np.random.default_rng(seed))
     around = (np.abs(X) < 1).all(axis=1)
     near = np.argsort(pairwise(X, divergence=divergence)[around], axis=1)[:, 1:16]
@@ -47,7 +47,7 @@ def share_on_own_line(seed, divergence):
 
 
 def main():
-    """Gaussians first, then the nearest by Euclid and by Jeffreys."""
+    """Gaussians, then nearest neighbors by Euclidean distance and by Jeffreys divergence."""
     X, line = strips(120, np.random.default_rng(3))
     on_first = np.flatnonzero(line == 0)
     point = on_first[np.abs(X[on_first, 0] - 0.25).argmin()]

@@ -1,4 +1,4 @@
-"""Distances of pairs that coincide and of others, before and after, and what is said of them."""
+"""Distances of coinciding and other pairs, before and after learning, and their probabilities."""
 
 import numpy as np
 from sklearn.datasets import load_wine
@@ -8,7 +8,7 @@ from vicinal import LatentCoincidence, sample_pairs
 
 
 def bars(ax, squared, coincide, title):
-    """How often pairs of either kind have which distance, in units of the median."""
+    """Histograms of the distances of both kinds of pairs, in units of the median."""
     distances = np.sqrt(squared / np.median(squared))
     edges = np.linspace(0, 3.25, 27)
     for which, color in ((coincide, BLUE), (~coincide, ORANGE)):

@@ -1,4 +1,4 @@
-"""Two slanted clouds: kernels of one width for all directions, and kernels that learned a shape."""
+"""Two slanted clouds: kernels of one width in all directions, and kernels of a learned shape."""
 
 import numpy as np
 from matplotlib.patches import Ellipse
@@ -8,7 +8,7 @@ from vicinal import LocalComponents
 
 
 def draw(ax, X, model, title):
-    """Levels of the density, the points, and some of the kernels behind it."""
+    """Levels of the density, the points, and some of the kernels."""
     ticks = [
         np.linspace(low - 2, high + 2, 160) for low, high in zip(X.min(0), X.max(0), strict=True)
     ]

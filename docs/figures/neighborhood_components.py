@@ -1,4 +1,4 @@
-"""Wine as it comes and under a learned map: whom one point picks, and what that does to classes."""
+"""Wine before and after learning a map: the neighbors that one point picks, and the classes."""
 
 import numpy as np
 from sklearn.datasets import load_wine
@@ -8,7 +8,7 @@ from vicinal import NeighborhoodComponents
 
 
 def draw(ax, Z, y, point, title):
-    """Points by class, and lines to those that one of them picks, as likely as they are thick."""
+    """Points by class, and lines from one to those that it picks; a thicker line is more likely."""
     squares = np.square(Z - Z[point]).sum(axis=1)
     squares[point] = np.inf
     picks = np.exp(-(squares - squares.min()))

@@ -8,14 +8,14 @@ SIZES = (5, 4, 5)  # points of three classes
 
 
 def weights(rng):
-    """Pairs of points on a line, class by class, and how much each key weighs for each query."""
+    """Weights of all pairs of points on a line, class by class, and whether they share a class."""
     places = np.concatenate([rng.normal(c, 0.7, n) for c, n in enumerate(SIZES)])
     labels = np.repeat(np.arange(len(SIZES)), SIZES)
     return np.exp(-np.square(places[:, None] - places)), labels[:, None] == labels
 
 
 def matrix(ax, k, same):
-    """Pairs as squares: blue of the own class, orange of another, none where a point is itself."""
+    """Pairs as squares: blue for the same class, orange for another, none on the diagonal."""
     n = len(k)
     for i in range(n):
         for j in range(n):
@@ -32,18 +32,18 @@ def square(x, y, color, alpha):
 
 
 def arrow(ax, start, end, color):
-    """The way of a pass."""
+    """The direction of a pass."""
     style = {"arrowstyle": "-|>", "color": color, "lw": 2.6, "mutation_scale": 18}
     ax.annotate("", end, start, arrowprops=style)
 
 
 def words(ax, x, y, text, color=INK, **options):
-    """What stands beside the matrix."""
+    """Text beside the matrix."""
     ax.text(x, y, text, color=color, fontsize=12, va="center", **options)
 
 
 def main():
-    """The matrix that nobody stores, and what two passes over it leave."""
+    """The matrix that is never stored, and what two passes over it give."""
     k, same = weights(np.random.default_rng(2))
     n = len(k)
     figure, (ax,) = panels(1, 10.5, 5.6)
@@ -52,7 +52,7 @@ def main():
     arrow(ax, (-0.3, row + 0.5), (n + 0.9, row + 0.5), GREEN)
     arrow(ax, (column, n + 0.3), (column, -0.9), GREEN)
     words(ax, -0.5, n - 0.4, r"queries $z_i$", ha="right")
-    words(ax, 0.0, n + 0.9, r"keys $z_j$, weighing $u_j$")
+    words(ax, 0.0, n + 0.9, r"keys $z_j$ with weights $u_j$")
     words(ax, n + 1.2, row + 0.9, "rows pass", GREEN, weight="bold")
     words(ax, n + 1.2, row - 0.2, r"$M_{pi} = \sum_j u_j\,k(s_{ij})$   and the mean of the keys")
     words(ax, n + 1.2, row - 1.3, "in each part $p$ of a row")

@@ -1,6 +1,6 @@
-"""The same fit with smaller random batches: what is learned, and what is learned by heart.
+"""The same fit with smaller random batches: generalization and overfitting.
 
-Nothing is penalized, held back or chosen: batches are all that differs. Prints the table of
+Nothing is penalized, held out or chosen; only the batches differ. Prints the table of
 docs/explanation/random-batches.md and draws it.
 """
 

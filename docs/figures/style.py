@@ -1,4 +1,4 @@
-"""What all figures of the guide share: colors that can be read on white and on black."""
+"""Shared by all figures of the guide: colors that are readable on white and on black."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ CLASSES = (BLUE, ORANGE, GREEN)
 
 
 def panels(n, width=3.2, height=3.2):
-    """A figure of n square panels without axes, and the panels."""
+    """A figure of n panels without axes, and the panels."""
     plt.rcParams.update(
         {
             "svg.hashsalt": "vicinal",
@@ -37,7 +37,7 @@ def panels(n, width=3.2, height=3.2):
 
 
 def write(figure, name):
-    """The figure as an SVG with nothing behind it, the same bytes every time."""
+    """Save the figure as an SVG without a background, the same bytes every time."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / f"{name}.svg", transparent=True, metadata={"Date": None})
     plt.close(figure)

@@ -18,7 +18,7 @@ BLUE, ORANGE, GRAY = "#2f7fb5", "#e0702d", "#808a94"
 
 @dataclass(frozen=True)
 class Step:
-    """A question, and what to take where the answer is yes; no question: what is left."""
+    """A question, and what to use if the answer is yes; without one, what remains."""
 
     question: tuple[str, ...]
     name: tuple[str, ...]
@@ -47,7 +47,7 @@ MODELS = (
         ("density without", "a bandwidth to choose"),
     ),
     Step(
-        ("Do you want clusters", "without their number?"),
+        ("Do you want clusters", "without giving a number?"),
         ("ModeClustering",),
         ("modes of that density",),
     ),
@@ -65,7 +65,7 @@ MODELS = (
 
 
 def power(number: int) -> str:
-    """A round number in few signs."""
+    """A round number, written briefly."""
     digit, exponent = f"{number:.0e}".split("e+")
     raised = str(int(exponent)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"{digit} · 10{raised}"
@@ -73,14 +73,14 @@ def power(number: int) -> str:
 
 ENGINES = (
     Step(
-        ("An array of Dask,", "and a client is open?"),
+        ("A Dask array,", "and an open client?"),
         ("dask",),
         ("on the workers", "of the cluster"),
     ),
     Step(
         ("Tensors on a GPU, or a GPU", f"and {power(engine.GPU_WORK)} pair visits?"),
         ("cuda",),
-        ("fused kernels there",),
+        ("fused kernels on the GPU",),
     ),
     Step(
         (f"At most {power(engine.SMALL_WORK)}", "pair visits?"),
@@ -95,7 +95,7 @@ ENGINES = (
             f"and {power(engine.TOLERANT_PAIRS)} pairs?",
         ),
         ("adaptive",),
-        ("trees where few pairs", "matter, else fused"),
+        ("trees if few pairs", "matter, otherwise fused"),
     ),
     Step((f"At most {engine.FUSED_MAX_DIMS} dimensions?",), ("fused",), ("one compiled sweep",)),
     Step((), ("blocked",), ("matrix products,", "compiled weights")),
@@ -126,7 +126,7 @@ def picture(title: str, steps: tuple[Step, ...]) -> str:
 
 
 def row(step: Step, top: int, last: bool) -> list[str]:
-    """A question at the left, its answer at the right, arrows between them and to the next."""
+    """A question on the left, its answer on the right, arrows between them and to the next."""
     middle, bottom, right = top + step.height // 2, top + step.height, WIDTH - RIGHT - 2
     answer = box(right, top, RIGHT, step.height, BLUE, "#e8f2f9", step.name, step.why)
     if not step.question:
@@ -152,7 +152,7 @@ def box(
     bold: tuple[str, ...],
     plain: tuple[str, ...],
 ) -> list[str]:
-    """A box with lines of text in its middle, the bold ones first."""
+    """A box with centered lines of text, the bold ones first."""
     parts = [
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8" '
         f'fill="{fill}" stroke="{edge}" stroke-width="1.5"/>'
