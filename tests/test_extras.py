@@ -11,6 +11,8 @@ import sys
 from importlib.machinery import PathFinder
 
 class Without:
+    find_distributions = PathFinder.find_distributions
+
     @staticmethod
     def find_spec(name, path=None, target=None):
         if name.partition(".")[0] not in {missing!r}:

@@ -81,7 +81,7 @@ def test_labels_of_all_kinds(labels, names):
     assert Classes.of(labels, None, len(labels)).names == names
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, float("inf"), np.datetime64("NaT")])
+@pytest.mark.parametrize("missing", [None, np.nan, float("inf"), np.datetime64("NaT", "D")])
 def test_a_missing_label_is_named(missing):
     kind = object if missing is None else None
     with pytest.raises(ValueError, match=r"y names no class .* in 2 of 3 rows"):

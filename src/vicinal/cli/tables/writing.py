@@ -90,7 +90,10 @@ class Destination:
             _write_arrays(self.kind, arrays_of(frame, target, is_matrix), stream)
         else:
             _WRITERS[self.kind](frame, stream)
-        content = stream.getbuffer()
+        with stream.getbuffer() as content:  # given back, or Python complains where writing fails
+            self._send(content)
+
+    def _send(self, content: memoryview) -> None:
         if self.path == STANDARD:
             say_held_back()
             with writing_results():
