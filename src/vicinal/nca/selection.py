@@ -119,7 +119,7 @@ class Trials:
         Log probabilities of the classes of n rows held back.
     labels : ndarray of shape (n,)
     weights : ndarray of shape (n,)
-        What each counts; their sum is how many rows of equal weight know as much.
+        Weight of each row; their sum is the effective number of rows.
     """
 
     init: tuple[str, ...]
@@ -278,9 +278,10 @@ def try_folds(
 
 
 def expected_weights(objective: Objective, queries: LabeledPoints) -> NDArray:
-    """What rows held back count where classes are as frequent as the prior says.
+    """Weights of held-out rows under which classes are as frequent as the prior says.
 
-    Their sum is the number of rows of equal weight whose mean would vary as much.
+    They sum to the effective number of rows, (Σ w)² / Σ w²: that of rows of equal weight whose mean
+    would have the same variance.
     """
     counts = queries.counts
     if isinstance(objective.prior, str) and objective.prior == "empirical":

@@ -19,8 +19,7 @@ _ENOUGH_PROGRAMS = 528
 # ... of at least this many.
 _SMALLEST_CHUNK = 2048
 
-
-# That is a number in single precision, and times a weight of 0 is 0.
+# Finite in single precision, so that a weight of 0 times it is 0.
 _LARGEST_SHARE = 1e37
 
 # Coordinates whose moments a program has registers for.
